@@ -566,6 +566,8 @@ export const initialStream: StreamState = { live: {}, ended: [], last: null };
 /** One that is opened by a command alone. */
 export type CommandDialog = 'palette' | 'shortcuts' | 'about';
 
+export type SettingsTab = 'chat' | 'memory' | 'advanced';
+
 export type ModelsTab = 'discover' | 'downloads' | 'here';
 
 interface Problem {
@@ -577,6 +579,8 @@ interface Problem {
 interface UiState {
   sidebarOpen: boolean;
   settingsOpen: boolean;
+  /** the part that is shown, or is shown next */
+  settingsTab: SettingsTab;
   pickerOpen: boolean;
   diagnosticsOpen: boolean;
   thirdPartyOpen: boolean;
@@ -599,6 +603,7 @@ interface UiState {
 export const initialUi: UiState = {
   sidebarOpen: true,
   settingsOpen: false,
+  settingsTab: 'memory',
   pickerOpen: false,
   diagnosticsOpen: false,
   thirdPartyOpen: false,

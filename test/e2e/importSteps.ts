@@ -64,6 +64,7 @@ export async function ownSettings(page: Page): Promise<void> {
   await page.keyboard.press('Escape');
   expect((await ask(page, 'What is a lamp?')).trim()).not.toBe('');
   await page.getByTestId('settings-open').click();
+  await page.getByTestId('settings-tab-memory').click();
   await page.getByTestId('settings-scope').getByText('This model').click();
   await expect(page.getByTestId('settings-scope')).toHaveAttribute('data-own', 'true');
   await page.getByTestId('settings-context').fill('2048');

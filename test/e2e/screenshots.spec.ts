@@ -154,7 +154,7 @@ const scenes: Record<string, (stage: Stage) => Promise<unknown>> = {
 
   settings: async ({ page }) => {
     await page.getByTestId('settings-open').click();
-    await page.getByTestId('settings-type-v').selectOption('turbo3');
+    await page.getByTestId('settings-tab-memory').click();
     await expect(page.locator('[data-stale="true"]')).toHaveCount(0);
   },
 
@@ -176,6 +176,7 @@ const scenes: Record<string, (stage: Stage) => Promise<unknown>> = {
 
   presets: async ({ page }) => {
     await page.getByTestId('settings-open').click();
+    await page.getByTestId('settings-tab-chat').click();
     await page.getByTestId('preset-new').click();
     await page.getByTestId('preset-name').fill('Reader of contracts');
     await page.getByTestId('preset-save').click();
@@ -195,6 +196,7 @@ const scenes: Record<string, (stage: Stage) => Promise<unknown>> = {
 
   machine: async ({ page }) => {
     await page.getByTestId('settings-open').click();
+    await page.getByTestId('settings-tab-advanced').click();
     await page.getByTestId('machine-measure').click();
     await expect(page.getByTestId('machine-choice')).toBeVisible({ timeout: 60_000 });
     await page.getByTestId('machine-choice').scrollIntoViewIfNeeded();

@@ -161,7 +161,7 @@ function ProblemBanner() {
       actions={
         <>
           {offersSettings && (
-            <Button size="small" onClick={() => ui.setSettings(true)}>
+            <Button size="small" onClick={() => ui.showSettings('memory')}>
               Open settings
             </Button>
           )}

@@ -43,7 +43,7 @@ export function StopNotice({ message, onRegenerate, onGoOn }: StopNoticeProps) {
           Continue
         </Action>
       )}
-      {text.action === 'settings' && <Action onClick={() => ui.setSettings(true)}>Open settings</Action>}
+      {text.action === 'settings' && <Action onClick={() => ui.showSettings('memory')}>Open settings</Action>}
       {text.action === 'again' && (
         <Action className="needs-idle" onClick={onRegenerate}>
           Regenerate
@@ -120,7 +120,7 @@ function RoomActions({ message, onGoOn }: RoomActionsProps) {
           Leave out the oldest messages
         </Button>
       )}
-      <Button size="small" onClick={() => ui.setSettings(true)}>
+      <Button size="small" onClick={() => ui.showSettings('memory')}>
         Open settings
       </Button>
     </>

@@ -177,7 +177,7 @@ function NoLonger({ needed, longest }: { needed: number | null; longest: number 
       <button
         type="button"
         className="font-medium text-accent underline underline-offset-2"
-        onClick={() => ui.setSettings(true)}
+        onClick={() => ui.showSettings('memory')}
       >
         Open settings
       </button>

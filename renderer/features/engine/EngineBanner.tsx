@@ -67,7 +67,7 @@ export function EngineBanner() {
           )}
           {text.actions.includes('memory') && <MemoryOffers />}
           {text.actions.includes('settings') && (
-            <Button size="small" onClick={() => ui.setSettings(true)}>
+            <Button size="small" onClick={() => ui.showSettings('memory')}>
               Open settings
             </Button>
           )}

@@ -1,46 +1,45 @@
+/** The settings in three parts: how the model answers, what the memory holds, and all that few people change. */
+
 import { type ReactNode, useEffect } from 'react';
 import { toast } from 'sonner';
 import { useShallow } from 'zustand/shallow';
-import type { ContextFit } from '../../../electron/contract/fit';
 import {
   autoContext,
-  type CacheType,
   type ContextSettings,
   type OwnSampling,
   replaceSampling,
   type Settings,
 } from '../../../electron/contract/settings';
 import { selectApiStatus } from '../../state/slices/api';
-import { selectLoadedModel } from '../../state/slices/engine';
-import { selectCurrentModel, selectFileGone } from '../../state/slices/models';
 import { isSame, selectReplaced } from '../../state/slices/presets';
 import { selectEditedContext, selectSettings } from '../../state/slices/settings';
+import { selectSettingsTab } from '../../state/slices/ui';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
-import { Field } from '../../ui/Field';
-import { formatBytes } from '../../ui/format';
-import { Segmented } from '../../ui/Segmented';
-import { Select } from '../../ui/Select';
 import { SidePanel } from '../../ui/SidePanel';
+import { Tabs } from '../../ui/Tabs';
 import { ApplyBar } from './ApplyBar';
-import { ContextField } from './ContextField';
-import { DocumentsSection } from './DocumentsSection';
-import { EngineSection } from './EngineSection';
-import { HubSection } from './HubSection';
-import { KeptSection } from './KeptSection';
-import { KvEstimate } from './KvEstimate';
-import { MachineSection } from './MachineSection';
-import { PresetSection } from './PresetSection';
-import { PromptSection } from './PromptSection';
-import { SamplingSection } from './SamplingSection';
+import { EngineSection, RopeSection } from './advanced/EngineSection';
+import { HubSection } from './advanced/HubSection';
+import { MachineSection } from './advanced/MachineSection';
+import { VariablesSection } from './advanced/VariablesSection';
+import { PresetSection } from './chat/PresetSection';
+import { PromptSection } from './chat/PromptSection';
+import { SamplingSection } from './chat/SamplingSection';
+import { ThinkingSection } from './chat/ThinkingSection';
+import { WindowSection } from './chat/WindowSection';
+import { CacheSection, useTrained } from './memory/CacheSection';
+import { longestOnSlider } from './memory/contextScale';
+import { DocumentsSection } from './memory/DocumentsSection';
+import { KeptSection } from './memory/KeptSection';
 import { ScopeSection } from './ScopeSection';
-import { TemplateSection } from './TemplateSection';
-import { useFit } from './useFit';
-import { WindowSection } from './WindowSection';
+import { useAskFit } from './useFit';
 
 export function SettingsPanel() {
   const settings = useApp(selectSettings);
+  const tab = useApp(selectSettingsTab);
   const { ui } = useActions();
+  useFitOfEdits();
 
   return (
     <SidePanel
@@ -51,52 +50,104 @@ export function SettingsPanel() {
       className="w-[22.5rem]"
     >
       {settings && (
-        <div className="min-h-0 flex-1 overflow-y-auto">
-          <Section title="Settings of">
-            <ScopeSection />
-          </Section>
-          <Section title="Context and cache">
-            <CacheSection />
-            <OverflowField overflow={settings.overflow} />
-          </Section>
-          <Section title="Documents and kept chats">
-            <DocumentsSection documents={settings.documents} sessions={settings.sessions} />
-            <KeptSection sessions={settings.sessions} />
-          </Section>
-          <Section title="Engine">
-            <EngineSection />
-            <ResetContext />
-          </Section>
-          <Section title="This machine">
-            <MachineSection />
-          </Section>
-          <Section title="Thinking and chat template">
-            <TemplateSection template={settings.template} />
-          </Section>
-          <Section title="Presets">
-            <PresetSection />
-          </Section>
-          <Section title="Sampling">
-            <SamplingSection sampling={settings.sampling} />
-            <ResetSampling sampling={settings.sampling} />
-          </Section>
-          <Section title="System prompt">
-            <PromptSection systemPrompt={settings.systemPrompt} />
-          </Section>
-          <Section title="Model hub">
-            <HubSection />
-          </Section>
-          <Section title="API for other programs">
-            <ApiSection />
-          </Section>
-          <Section title="Appearance and window">
-            <WindowSection settings={settings} />
-          </Section>
-        </div>
+        <Tabs
+          label="Parts of the settings"
+          value={tab}
+          onValue={ui.showSettings}
+          tabs={[
+            { value: 'chat', label: 'Chat', testId: 'settings-tab-chat', content: <ChatTab {...settings} /> },
+            { value: 'memory', label: 'Memory', testId: 'settings-tab-memory', content: <MemoryTab {...settings} /> },
+            {
+              value: 'advanced',
+              label: 'Advanced',
+              testId: 'settings-tab-advanced',
+              content: <AdvancedTab {...settings} />,
+            },
+          ]}
+        />
       )}
       <ApplyBar />
     </SidePanel>
   );
+}
+
+/** Whichever part is shown: what is edited in it is judged. */
+function useFitOfEdits(): void {
+  const context = useApp(useShallow(selectEditedContext));
+  const trained = useTrained();
+  useAskFit(context, context ? longestOnSlider(context, trained) : 0);
+}
+
+function ChatTab({ systemPrompt, template, sampling, ...settings }: Settings) {
+  return (
+    <Scrolled>
+      <Section title="Settings of">
+        <ScopeSection />
+      </Section>
+      <Section title="System prompt">
+        <PromptSection systemPrompt={systemPrompt} />
+      </Section>
+      <Section title="Presets">
+        <PresetSection />
+      </Section>
+      <Section title="Thinking">
+        <ThinkingSection template={template} />
+      </Section>
+      <Section title="Sampling">
+        <SamplingSection sampling={sampling} />
+        <ResetSampling sampling={sampling} />
+      </Section>
+      <Section title="Appearance and window">
+        <WindowSection settings={settings} />
+      </Section>
+    </Scrolled>
+  );
+}
+
+function MemoryTab({ overflow, documents, sessions }: Settings) {
+  return (
+    <Scrolled>
+      <Section title="Settings of">
+        <ScopeSection />
+      </Section>
+      <Section title="Context and cache">
+        <CacheSection overflow={overflow} />
+        <ResetContext />
+      </Section>
+      <Section title="Documents and kept chats">
+        <DocumentsSection documents={documents} sessions={sessions} />
+        <KeptSection sessions={sessions} />
+      </Section>
+    </Scrolled>
+  );
+}
+
+function AdvancedTab({ template }: Settings) {
+  return (
+    <Scrolled>
+      <Section title="Engine">
+        <EngineSection />
+        <RopeSection />
+        <ResetContext />
+      </Section>
+      <Section title="This machine">
+        <MachineSection />
+      </Section>
+      <Section title="Chat template">
+        <VariablesSection template={template} />
+      </Section>
+      <Section title="Model hub">
+        <HubSection />
+      </Section>
+      <Section title="API for other programs">
+        <ApiSection />
+      </Section>
+    </Scrolled>
+  );
+}
+
+function Scrolled({ children }: { children: ReactNode }) {
+  return <div className="min-h-0 flex-1 overflow-y-auto">{children}</div>;
 }
 
 function Section({ title, children }: { title: string; children: ReactNode }) {
@@ -118,144 +169,6 @@ function ApiSection() {
       <Button size="small" onClick={api.show} data-testid="api-open">
         Show
       </Button>
-    </div>
-  );
-}
-
-function CacheSection() {
-  const context = useApp(useShallow(selectEditedContext));
-  const current = useFit(context);
-  const loaded = useApp(selectLoadedModel);
-  const listed = useApp(selectCurrentModel)?.info;
-  const gone = useApp(selectFileGone);
-  const { settings } = useActions();
-  if (!context) return null;
-  // While a model is loading its entry of the list tells what it was trained for.
-  const trained = (loaded ?? listed)?.nCtxTrain || null;
-
-  return (
-    <>
-      <ContextField context={context} trained={trained} current={current} />
-      {gone ? (
-        <p className="text-xs text-ink-2" data-testid="settings-gone">
-          The file of this model is gone. It keeps working until you choose another model, with the settings that it
-          has.
-        </p>
-      ) : (
-        <KvEstimate {...current} />
-      )}
-      <TypeField
-        side="K"
-        value={context.typeK}
-        fit={current.fit}
-        onValue={(typeK) => settings.editContext({ typeK })}
-      />
-      <TypeField
-        side="V"
-        value={context.typeV}
-        fit={current.fit}
-        onValue={(typeV) => settings.editContext({ typeV })}
-      />
-    </>
-  );
-}
-
-interface TypeFieldProps {
-  side: 'K' | 'V';
-  value: CacheType;
-  fit: ContextFit | null;
-  onValue: (type: CacheType) => void;
-}
-
-function TypeField({ side, value, fit, onValue }: TypeFieldProps) {
-  const id = `settings-type-${side.toLowerCase()}`;
-  const effective = side === 'K' ? fit?.estimate.typeK : fit?.estimate.typeV;
-  const bytes = side === 'K' ? fit?.estimate.kvK : fit?.estimate.kvV;
-
-  return (
-    <Field
-      label={`${side} cache type`}
-      htmlFor={id}
-      inline
-      help={
-        <>
-          {cacheTypeText[value]}
-          {bytes !== undefined && ` Takes ${formatBytes(bytes)}.`}
-          {effective?.asked === value && effective.reason !== '' && (
-            <span className="mt-1 block text-warn" data-testid={`${id}-effective`}>
-              Will run as {effective.effective}: {effective.reason}
-            </span>
-          )}
-        </>
-      }
-    >
-      <Select
-        id={id}
-        data-testid={id}
-        aria-describedby={`${id}-help`}
-        value={value}
-        onChange={(event) => onValue(event.target.value as CacheType)}
-        className="w-44"
-      >
-        {offeredTypes.map((type) => (
-          <option key={type} value={type}>
-            {type}
-            {type === value && bytes !== undefined ? `  ${formatBytes(bytes)}` : sizeOf(fit?.sides?.[side][type])}
-          </option>
-        ))}
-      </Select>
-    </Field>
-  );
-}
-
-/** `bytes` undefined: not known yet; null: the model cannot have the type. */
-function sizeOf(bytes: number | null | undefined): string {
-  if (bytes === undefined) return '';
-  return bytes === null ? '  (not possible)' : `  ${formatBytes(bytes)}`;
-}
-
-// What each cache type is, for people. Bytes always come from the engine.
-
-const cacheTypeText: Record<CacheType, string> = {
-  f16: 'Half precision, unfolded. The reference for all others.',
-  q8_0: '8-bit. Practically the same answers as f16.',
-  q5_0: '5-bit, with even steps.',
-  iq4_nl: '4-bit, with uneven steps.',
-  q4_0: '4-bit, with even steps. K suffers noticeably.',
-  turbo4: '4-bit, with fitted steps and fine scales: closer to f16 than q4_0, and smaller. The default.',
-  turbo3: '3-bit of the same kind. The smallest; fine details can get lost in very long texts.',
-};
-
-/** In the order of the contract, largest first. */
-export const offeredTypes = Object.keys(cacheTypeText) as CacheType[];
-
-// What happens when the context is full. Applies at once: it changes no cache.
-
-const options = [
-  { value: 'stop', label: 'Stop' },
-  { value: 'roll', label: 'Drop oldest' },
-] as const;
-
-const help: Record<Settings['overflow'], string> = {
-  stop: 'Passages that were looked up for earlier questions make room. Nothing else is left out: the answer ends at the limit, and a question that does not fit is not sent.',
-  roll: 'Passages that were looked up for earlier questions make room; then the oldest messages are left out of what the model reads, and each answer says how many. The system prompt and messages with documents stay in.',
-};
-
-function OverflowField({ overflow }: { overflow: Settings['overflow'] }) {
-  const { settings } = useActions();
-  return (
-    <div className="grid gap-1.5" data-testid="settings-overflow">
-      <div className="flex items-center justify-between gap-3">
-        <span className="text-sm font-medium text-ink">When it is full</span>
-        <Segmented
-          name="overflow"
-          label="When the context is full"
-          value={overflow}
-          options={options}
-          onValue={(next) => void settings.update({ overflow: next })}
-        />
-      </div>
-      <p className="text-xs leading-relaxed text-ink-3">{help[overflow]}</p>
     </div>
   );
 }

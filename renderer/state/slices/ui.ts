@@ -1,5 +1,5 @@
 import type { ErrorPayload } from '../../../electron/contract/errors';
-import type { AppState, CommandDialog, ModelsTab } from '../appState';
+import type { AppState, CommandDialog, ModelsTab, SettingsTab } from '../appState';
 import { selectDraftKey, selectDraftOfOpenChat } from '../lib/openChat';
 import type { Tools } from '../slice';
 
@@ -8,6 +8,7 @@ export function createUiActions({ client, get, patch, report }: Tools) {
     setSidebar: (sidebarOpen: boolean) => patch('ui', { sidebarOpen }),
     toggleSidebar: () => patch('ui', { sidebarOpen: !get().ui.sidebarOpen }),
     setSettings: (settingsOpen: boolean) => patch('ui', { settingsOpen }),
+    showSettings: (settingsTab: SettingsTab) => patch('ui', { settingsTab, settingsOpen: true }),
     toggleSettings: () => patch('ui', { settingsOpen: !get().ui.settingsOpen }),
     setPicker: (pickerOpen: boolean) => patch('ui', { pickerOpen }),
     setDiagnostics: (diagnosticsOpen: boolean) => patch('ui', { diagnosticsOpen }),
@@ -37,6 +38,7 @@ export function createUiActions({ client, get, patch, report }: Tools) {
 
 export const selectSidebarOpen = (state: AppState) => state.ui.sidebarOpen;
 export const selectSettingsOpen = (state: AppState) => state.ui.settingsOpen;
+export const selectSettingsTab = (state: AppState) => state.ui.settingsTab;
 export const selectPickerOpen = (state: AppState) => state.ui.pickerOpen;
 export const selectDiagnosticsOpen = (state: AppState) => state.ui.diagnosticsOpen;
 export const selectThirdPartyOpen = (state: AppState) => state.ui.thirdPartyOpen;

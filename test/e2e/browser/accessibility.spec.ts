@@ -19,7 +19,13 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await page.getByTestId('settings-open').click();
     await settingsAreFilled(page);
     await expect(page.getByTestId('kept-total')).toHaveText(/^No caches are kept/);
-    found.settings = await violations(page);
+    found['settings of memory'] = await violations(page);
+    for (const part of ['chat', 'advanced']) {
+      await page.getByTestId(`settings-tab-${part}`).click();
+      await expect(page.getByTestId(`settings-tab-${part}`)).toHaveAttribute('data-state', 'active');
+      found[`settings of ${part}`] = await violations(page);
+    }
+    await page.getByTestId('settings-tab-memory').click();
     await page.keyboard.press('Escape');
 
     await page.getByTestId('model-picker').click();
@@ -43,7 +49,8 @@ for (const colorScheme of ['light', 'dark'] as const) {
     found.about = await violations(page);
 
     const small = colorScheme === 'light' ? ['folder', 'export', 'preset', 'trash'] : [];
-    const screens = ['first start', 'chat', 'settings', 'models', 'palette', 'shortcuts', 'about', ...small];
+    const settings = ['memory', 'chat', 'advanced'].map((part) => `settings of ${part}`);
+    const screens = ['first start', 'chat', ...settings, 'models', 'palette', 'shortcuts', 'about', ...small];
     expect(found).toEqual(Object.fromEntries(screens.map((screen) => [screen, []])));
   });
 }
@@ -65,11 +72,12 @@ async function smallScreens(page: Page, found: Record<string, unknown>): Promise
   await page.keyboard.press('Escape');
 
   await page.getByTestId('settings-open').click();
-  await settingsAreFilled(page);
+  await page.getByTestId('settings-tab-chat').click();
   await page.getByTestId('preset-new').click();
   await expect(page.getByTestId('preset-name')).toBeVisible();
   found.preset = await violations(page);
   await page.keyboard.press('Escape');
+  await page.getByTestId('settings-tab-memory').click();
   await page.keyboard.press('Escape');
 
   await page.getByTestId('trash-open').click();

@@ -58,6 +58,7 @@ test('a model is found, downloaded and chatted with', async ({ browserPage: page
 
   // no keyring without a desktop: only the environment gives a token
   await page.getByTestId('settings-open').click();
+  await page.getByTestId('settings-tab-advanced').click();
   await expect(page.getByTestId('hub-token-state')).toContainText('HF_TOKEN');
   await expect(page.getByTestId('hub-token')).toHaveCount(0);
   await expect(page.getByTestId('settings-panel')).toContainText(serverEnv.HF_ENDPOINT ?? 'no endpoint');

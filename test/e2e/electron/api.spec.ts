@@ -15,6 +15,7 @@ test('a person switches the API on, a program asks it, and the chat goes on besi
   await ask(page, 'Hello');
   await expect(page.getByTestId('meter-api')).toBeHidden();
   await page.getByTestId('settings-open').click();
+  await page.getByTestId('settings-tab-advanced').click();
   await page.getByTestId('api-open').click();
   const view = page.getByTestId('api-view');
   await view.getByText('On', { exact: true }).click();

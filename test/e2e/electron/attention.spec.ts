@@ -79,6 +79,7 @@ test('where the system shows no notifications the task bar asks for attention; a
   await longAnswer('What is a compiler?');
   await expect.poll(() => caught(app)).toEqual({ all: [], flashes: [true] });
   await page.getByTestId('settings-open').click();
+  await page.getByTestId('settings-tab-chat').click();
   const setting = page.getByTestId('settings-notifications');
   await setting.getByText('Off', { exact: true }).click();
   await expect(setting.getByRole('radio', { name: 'Off' })).toBeChecked();

@@ -63,6 +63,7 @@ test('another context length and cache type keep the chat', async ({ launch }) =
 
   await page.getByTestId('settings-open').click();
   await page.getByTestId('settings-context').fill('4096');
+  await page.getByTestId('memory-saving-apart').click();
   await page.getByTestId('settings-type-k').selectOption('turbo4');
   await page.getByTestId('settings-type-v').selectOption('turbo3');
   await page.getByTestId('settings-apply').click();

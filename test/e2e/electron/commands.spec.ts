@@ -104,9 +104,13 @@ test('commands and chats by the keyboard alone', async ({ launch, dataDir }) => 
 
   await test.step('the settings of the window', async () => {
     await page.keyboard.press('Control+,');
-    await expect(page.getByTestId('settings-notifications')).toBeVisible();
     await expect(page.getByTestId('memory-need')).toBeVisible();
     await expect(page.locator('[data-stale="true"]')).toHaveCount(0);
+    await expectAccessible(page);
+    // the arrow keys go from part to part
+    await page.getByTestId('settings-tab-memory').focus();
+    await page.keyboard.press('ArrowLeft');
+    await expect(page.getByTestId('settings-notifications')).toBeVisible();
     await expectAccessible(page);
   });
 });

@@ -117,6 +117,7 @@ test('spelling is checked, and a dictionary fetched, only once a person wants it
   );
   await page.getByTestId('composer').fill('Teh qestion');
   await page.getByTestId('settings-open').click();
+  await page.getByTestId('settings-tab-chat').click();
   const setting = page.getByTestId('settings-spell-check');
   await expect(setting).toContainText('downloads the dictionaries of your languages');
   expect(asked).toEqual([]);

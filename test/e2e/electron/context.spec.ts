@@ -54,6 +54,7 @@ test('a model that does not fit: marks, offers and loading anyway', async ({ lau
   await expect(banner.getByTestId('banner-force')).toHaveText('Load anyway');
 
   await openSettings(page);
+  await page.getByTestId('memory-saving-apart').click();
   const tokens: Record<string, number> = {};
   for (const id of ['f16', 'q8_0', 'turbo4', 'turbo3']) tokens[id] = await markedTokens(page, id);
   expect(tokens.q8_0).toBeGreaterThan(tokens.f16 ?? 0);
@@ -90,7 +91,9 @@ test('longer than trained only by a choice', async ({ launch }) => {
   await openSettings(page);
   await page.getByTestId('settings-context').fill('10240');
   await expect(page.getByTestId('settings-context')).toHaveAttribute('aria-invalid', 'true');
+  await page.getByTestId('settings-tab-advanced').click();
   await page.getByTestId('settings-rope').getByText('YaRN').click();
+  await page.getByTestId('settings-tab-memory').click();
   await page.getByTestId('settings-context').fill('10240');
   await expect(page.getByTestId('rope-warning')).toContainText('1.3 times the 8,192 tokens');
   await page.getByTestId('settings-apply').click();
@@ -113,10 +116,10 @@ test('another length keeps the conversation and what has been read of it', async
   expect(shorter).toBeGreaterThan(before.contextUsed);
   expect(shorter).toBeLessThan(8192);
   await expect(page.getByTestId('apply-cost')).toHaveAttribute('data-kind', 'kept');
-  await page.getByTestId('settings-type-v').selectOption('turbo3');
+  await page.getByTestId('memory-saving-turbo3').click();
   await expect(page.getByTestId('apply-cost')).toHaveAttribute('data-kind', 'again');
   await expect(page.getByTestId('apply-cost')).toContainText('tok/s');
-  await page.getByTestId('settings-type-v').selectOption('turbo4');
+  await page.getByTestId('memory-saving-turbo4').click();
   await page.getByTestId('settings-apply').click();
   await expect.poll(async () => (await status(page)).context?.nCtx, { timeout: 60_000 }).toBe(shorter);
   const after = await ready(page);

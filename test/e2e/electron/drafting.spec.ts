@@ -13,6 +13,7 @@ test('a person chooses a model that drafts, and one of another vocabulary is ref
   await page.keyboard.press('Escape');
 
   await page.getByTestId('settings-open').click();
+  await page.getByTestId('settings-tab-advanced').click();
   await page.getByText('Model', { exact: true }).click();
   const choice = page.getByTestId('settings-draft-model');
   await choice.selectOption(tiny?.id ?? '');

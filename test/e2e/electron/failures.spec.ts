@@ -109,6 +109,8 @@ test.describe('a model that cannot be used', () => {
     await expect(page.getByTestId('model-picker')).toContainText('file gone');
     await page.keyboard.press('Control+,');
     await expect(page.getByTestId('settings-gone')).toBeVisible();
+    await expect(page.getByTestId('memory-saving')).not.toContainText('not on both sides');
+    await page.getByTestId('memory-saving-apart').click();
     await expect(page.getByTestId('settings-type-k')).not.toContainText('not possible');
     await expect(page.getByTestId('settings-type-v')).not.toContainText('not possible');
     await stillWorks(page);

@@ -122,6 +122,7 @@ async function tokenComesAndGoes(window: AppWindow, hub: TestHub, dataDir: strin
   hub.tokens.set(token, []);
   const state = page.getByTestId('hub-token-state');
   await page.getByTestId('settings-open').click();
+  await page.getByTestId('settings-tab-advanced').click();
   await expect(state).toHaveAttribute('data-token', 'none');
   await page.getByTestId('hub-token').fill(token);
   await page.getByTestId('hub-token-submit').click();

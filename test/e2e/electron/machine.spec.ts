@@ -9,6 +9,7 @@ test('the machine section measures, explains its choice, and hands it to the set
   const { page } = await launch({ settings: { context: { ...plain, nCtx: 2048 } }, held: { free: 8 * 1024 ** 3 } });
   await ready(page);
   await page.getByTestId('settings-open').click();
+  await page.getByTestId('settings-tab-advanced').click();
   await expect(page.getByTestId('machine')).toContainText('Not measured yet');
   await page.getByTestId('machine-measure').click();
   await expect(page.getByTestId('machine-choice')).toContainText(

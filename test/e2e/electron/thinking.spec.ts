@@ -17,6 +17,7 @@ test('thinking is limited, switched off, and stays so', async ({ launch, dataDir
   expect(await answerText(page)).toBe('');
 
   await page.getByTestId('settings-open').click();
+  await page.getByTestId('settings-tab-chat').click();
   await page.getByTestId('settings-thinkingBudget').fill('6');
   await page.getByTestId('settings-thinkingBudget').press('Enter');
   await page.getByRole('button', { name: 'Close the settings' }).click();
@@ -33,6 +34,7 @@ test('thinking is limited, switched off, and stays so', async ({ launch, dataDir
   const again = await launch();
   await ready(again.page);
   await again.page.getByTestId('settings-open').click();
+  await again.page.getByTestId('settings-tab-chat').click();
   const thinking = again.page.getByTestId('settings-thinking');
   await expect(thinking.getByRole('radio', { name: 'Off' })).toBeChecked();
 });

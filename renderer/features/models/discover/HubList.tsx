@@ -183,7 +183,7 @@ function Unreachable({ problem }: { problem: ErrorPayload }) {
 
   function openSettings(): void {
     ui.showModels(null);
-    ui.setSettings(true);
+    ui.showSettings('advanced');
   }
 
   return (

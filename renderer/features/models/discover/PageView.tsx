@@ -248,7 +248,7 @@ function Gated({ page }: { page: HubModelPage }) {
               size="small"
               onClick={() => {
                 ui.showModels(null);
-                ui.setSettings(true);
+                ui.showSettings('advanced');
               }}
             >
               Save a token

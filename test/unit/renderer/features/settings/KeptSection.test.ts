@@ -9,7 +9,7 @@ import {
   titleOf,
   totalText,
   unusedText,
-} from '@/renderer/features/settings/KeptSection';
+} from '@/renderer/features/settings/memory/KeptSection';
 import { openWindow } from '@/test/fixtures/renderer/window';
 import { savedSession } from '@/test/fixtures/samples';
 import { attach } from '@/test/fixtures/services';

@@ -6,14 +6,16 @@ import type { AnswerStats } from '@/electron/contract/chats';
 import type { TemplateSupport } from '@/electron/contract/engine';
 import { cacheTypes, settingsSchema } from '@/electron/contract/settings';
 import { applyCost, measuredRate } from '@/renderer/features/settings/ApplyBar';
-import { autoText } from '@/renderer/features/settings/ContextField';
+import { parseVariables } from '@/renderer/features/settings/advanced/VariablesSection';
 import { changesText } from '@/renderer/features/settings/changesText';
-import { parseStops, printStops } from '@/renderer/features/settings/SamplingSection';
+import { parseStops, printStops } from '@/renderer/features/settings/chat/SamplingSection';
+import { autoText } from '@/renderer/features/settings/memory/ContextField';
 import { defaultContext, SettingsPanel } from '@/renderer/features/settings/SettingsPanel';
-import { parseVariables } from '@/renderer/features/settings/TemplateSection';
+import type { SettingsTab } from '@/renderer/state/appState';
 import { rendered } from '@/test/fixtures/renderer/rendered';
 import { answerStats, fitOf, loadedContext, message, modelInfo, readyStatus } from '@/test/fixtures/samples';
 
+const show = (tab: SettingsTab) => fireEvent.mouseDown(screen.getByTestId(`settings-tab-${tab}`), { button: 0 });
 const changes = () => screen.queryByTestId('settings-changes');
 const typeOf = (side: string) => screen.getByRole<HTMLSelectElement>('combobox', { name: new RegExp(`^${side} `) });
 
@@ -21,6 +23,7 @@ describe('the panel', () => {
   it('keeps changes of the cache until they are applied, and forgets them with Discard', async () => {
     const { services, get } = await rendered(<SettingsPanel />);
     expect(changes()).toBeNull();
+    fireEvent.click(screen.getByTestId('memory-saving-apart'));
     expect([...typeOf('K').options].map(({ value }) => value)).toEqual([...cacheTypes]);
     fireEvent.change(typeOf('K'), { target: { value: 'q8_0' } });
     expect(changes()?.textContent).toMatch(/turbo4.*q8_0/);
@@ -32,6 +35,50 @@ describe('the panel', () => {
     await waitFor(() => expect(changes()).toBeNull());
     expect(services.settings.get().context.typeV).toBe('turbo3');
     await waitFor(() => expect([get().engine.status?.state, get().settings.applying]).toEqual(['ready', false]));
+  });
+
+  it('sets both sides of the cache in four steps, shows what each takes, and keeps other pairs', async () => {
+    const sides = { K: { f16: 1000, q8_0: 500, turbo4: 300 }, V: { f16: 1000, q8_0: 500, turbo4: null } };
+    const { get, actions } = await rendered(<SettingsPanel />, { start: false }, ({ bridge, engineIs }) => {
+      bridge.answer('engine.plan', ({ context }: { context: Parameters<typeof fitOf>[0] }) => ({
+        ...fitOf(context),
+        sides,
+      }));
+      bridge.answer('settings.update', () => settingsSchema.parse({}));
+      engineIs();
+    });
+    const saving = () => screen.getByTestId('memory-saving');
+    const row = (type: string) => screen.getByTestId(`memory-saving-${type}`).closest('label');
+    expect(saving().dataset.step).toBe('turbo4');
+    await waitFor(() => expect(row('q8_0')?.textContent).toContain('1000 B'));
+    expect(row('turbo4')?.textContent).toContain('not on both sides');
+    fireEvent.click(screen.getByTestId('memory-saving-q8_0'));
+    expect(get().settings.draft).toEqual({ typeK: 'q8_0', typeV: 'q8_0' });
+    expect(screen.queryByRole('combobox', { name: /^K / })).toBeNull();
+    // a pair that is none of the steps is shown as what it is
+    act(() => actions.settings.editContext({ typeK: 'q8_0', typeV: 'turbo3' }));
+    expect(saving().dataset.step).toBe('apart');
+    expect([typeOf('K').value, typeOf('V').value]).toEqual(['q8_0', 'turbo3']);
+  });
+
+  it('opens with the part that was shown last, and judges edits in each', async () => {
+    const { bridge, actions, get } = await rendered(
+      <SettingsPanel />,
+      { start: false },
+      ({ bridge: services, engineIs }) => {
+        services.answer('engine.plan', ({ context }: { context: Parameters<typeof fitOf>[0] }) => fitOf(context));
+        engineIs();
+      },
+    );
+    show('advanced');
+    expect(get().ui.settingsTab).toBe('advanced');
+    act(() => actions.settings.editContext({ batch: 64 }));
+    const planned = () =>
+      (bridge.inputs('engine.plan') as { context: { batch: number } }[]).map((one) => one.context.batch);
+    await waitFor(() => expect(planned()).toContain(64));
+    act(() => actions.ui.setSettings(false));
+    act(() => actions.ui.setSettings(true));
+    expect(screen.getByTestId('settings-batch')).toBeDefined();
   });
 
   it('says what does not fit, offers what does, and loads it only when a person insists', async () => {
@@ -63,6 +110,7 @@ describe('the panel', () => {
 
   it('applies the theme at once', async () => {
     const { services } = await rendered(<SettingsPanel />, { start: false });
+    show('chat');
     fireEvent.click(screen.getByRole('radio', { name: 'Dark' }));
     await waitFor(() => expect(services.settings.get().theme).toBe('dark'));
   });
@@ -78,6 +126,7 @@ describe('sampling', () => {
     const { services, actions } = await rendered(<SettingsPanel />, { start: false }, ({ engineIs }) =>
       engineIs(author),
     );
+    show('chat');
     expect([shown('temperature'), shown('minP')]).toEqual([
       ['0.6', 'model'],
       ['0.05', 'default'],
@@ -99,6 +148,7 @@ describe('sampling', () => {
 
   it('has penalties, DRY and XTC behind a click, and open where one is set', async () => {
     const { services } = await rendered(<SettingsPanel />, { start: false });
+    show('chat');
     expect(screen.queryByTestId('settings-dryMultiplier')).toBeNull();
     fireEvent.click(screen.getByTestId('settings-sampling-advanced'));
     fireEvent.change(field('dryMultiplier'), { target: { value: '0.8' } });
@@ -107,6 +157,7 @@ describe('sampling', () => {
     cleanup();
     const set = { xtcProbability: 0.5 };
     await rendered(<SettingsPanel />, { start: false }, ({ actions }) => actions.settings.update({ sampling: set }));
+    show('chat');
     expect(shown('xtcProbability')).toEqual(['0.5', 'own']);
   });
 });
@@ -121,14 +172,15 @@ describe('thinking and the chat template', () => {
   it('has what the template heeds, kept with the model alone', async () => {
     const { services, engineIs, get } = await rendered(<SettingsPanel />, { start: false });
     const controls = () =>
-      ['thinking', 'effort', 'thinkingBudget', 'variables'].filter((id) => screen.queryByTestId(`settings-${id}`));
-    expect(controls()).toEqual(['variables']);
+      ['thinking', 'effort', 'thinkingBudget'].filter((id) => screen.queryByTestId(`settings-${id}`));
+    show('chat');
+    expect(controls()).toEqual([]);
     act(() => engineIs(withSupport({})));
-    expect([controls(), text()]).toEqual([['variables'], expect.stringMatching(/^For Tiny alone\. .*no thinking/)]);
+    expect([controls(), text()]).toEqual([[], expect.stringMatching(/^For Tiny alone\. .*no thinking/)]);
     act(() => engineIs(withSupport({ thinking: true, thinkingBudget: true })));
-    expect([controls(), text()]).toEqual([['thinkingBudget', 'variables'], expect.stringContaining('no switch')]);
+    expect([controls(), text()]).toEqual([['thinkingBudget'], expect.stringContaining('no switch')]);
     act(() => engineIs(withSupport(all)));
-    expect(controls()).toEqual(['thinking', 'effort', 'thinkingBudget', 'variables']);
+    expect(controls()).toEqual(['thinking', 'effort', 'thinkingBudget']);
 
     services.settings.follow(get().models.list?.[0]?.id ?? '');
     fireEvent.change(screen.getByTestId('settings-effort'), { target: { value: 'high' } });
@@ -140,7 +192,7 @@ describe('thinking and the chat template', () => {
     const panel = within(screen.getByTestId('settings-thinking'));
     fireEvent.click(panel.getByRole('radio', { name: 'Off' }));
     await waitFor(() => expect(services.settings.get().template.thinking).toBe(false));
-    expect(controls()).toEqual(['thinking', 'effort', 'variables']);
+    expect(controls()).toEqual(['thinking', 'effort']);
     expect(services.settings.of(null).template).toMatchObject({ thinking: true, effort: null });
     // what is its own anyway makes nothing else of it its own
     expect(screen.getByTestId('settings-scope').dataset.own).toBe('false');
@@ -148,6 +200,7 @@ describe('thinking and the chat template', () => {
 
   it('keeps variables that cannot be used in the field, with the reason', async () => {
     const { services } = await rendered(<SettingsPanel />, { start: false });
+    show('advanced');
     const field = screen.getByTestId<HTMLTextAreaElement>('settings-variables');
     const type = (value: string) => {
       fireEvent.change(field, { target: { value } });

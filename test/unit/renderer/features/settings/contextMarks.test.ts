@@ -2,10 +2,16 @@
 import { describe, expect, it } from 'vitest';
 import type { ContextFit, FitMark } from '@/electron/contract/fit';
 import type { CacheType } from '@/electron/contract/settings';
-import { placeMarks } from '@/renderer/features/settings/ContextSlider';
-import { clusterText, contextMarks, legendOf, longestOf, roomFor } from '@/renderer/features/settings/contextMarks';
-import { contextStops, longestOnSlider, nearestStop, shareOf } from '@/renderer/features/settings/contextScale';
-import { needParts, needText } from '@/renderer/features/settings/KvEstimate';
+import { placeMarks } from '@/renderer/features/settings/memory/ContextSlider';
+import {
+  clusterText,
+  contextMarks,
+  legendOf,
+  longestOf,
+  roomFor,
+} from '@/renderer/features/settings/memory/contextMarks';
+import { contextStops, longestOnSlider, nearestStop, shareOf } from '@/renderer/features/settings/memory/contextScale';
+import { needParts, needText } from '@/renderer/features/settings/memory/KvEstimate';
 import { offerText } from '@/renderer/ui/format';
 
 function mark(typeK: CacheType, nCtx: number, typeV = typeK): FitMark {

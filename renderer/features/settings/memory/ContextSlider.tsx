@@ -1,8 +1,8 @@
 /** The length on a logarithmic scale, and under it what its places mean. The list of marks says the same to everyone. */
 
-import { cx } from '../../ui/cx';
-import { formatCount } from '../../ui/format';
-import { Slider } from '../../ui/Slider';
+import { cx } from '../../../ui/cx';
+import { formatCount } from '../../../ui/format';
+import { Slider } from '../../../ui/Slider';
 import { type ContextMark, clusterText, isFit } from './contextMarks';
 import { contextStops, nearestStop, shareOf } from './contextScale';
 

@@ -2,17 +2,17 @@
 
 import { Trash2 } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import type { ChatSummary } from '../../../electron/contract/chats';
-import type { DocumentUsage } from '../../../electron/contract/documents';
-import type { SavedSession } from '../../../electron/contract/engine';
-import type { SessionSettings } from '../../../electron/contract/settings';
-import { selectChatList } from '../../state/slices/chats';
-import { selectConnection, selectEngineState } from '../../state/slices/engine';
-import { selectKept } from '../../state/slices/kept';
-import { useActions, useApp } from '../../state/useApp';
-import { Button, IconButton } from '../../ui/Button';
-import { Confirm } from '../../ui/Dialog';
-import { formatBytes, formatCount } from '../../ui/format';
+import type { ChatSummary } from '../../../../electron/contract/chats';
+import type { DocumentUsage } from '../../../../electron/contract/documents';
+import type { SavedSession } from '../../../../electron/contract/engine';
+import type { SessionSettings } from '../../../../electron/contract/settings';
+import { selectChatList } from '../../../state/slices/chats';
+import { selectConnection, selectEngineState } from '../../../state/slices/engine';
+import { selectKept } from '../../../state/slices/kept';
+import { useActions, useApp } from '../../../state/useApp';
+import { Button, IconButton } from '../../../ui/Button';
+import { Confirm } from '../../../ui/Dialog';
+import { formatBytes, formatCount } from '../../../ui/format';
 
 /** `sessions`: as they are saved; a smaller quota removes some at once */
 export function KeptSection({ sessions }: { sessions: SessionSettings }) {

@@ -1,7 +1,7 @@
 /** The marks of the context slider: what fits now with each cache type, the trained maximum, and what the chat needs. */
-import type { ContextFit, FitMark } from '../../../electron/contract/fit';
-import { limits } from '../../../electron/contract/limits';
-import { typesText } from '../../ui/format';
+import type { ContextFit, FitMark } from '../../../../electron/contract/fit';
+import { limits } from '../../../../electron/contract/limits';
+import { typesText } from '../../../ui/format';
 
 export interface ContextMark {
   id: 'chosen' | 'trained' | 'chat' | 'f16' | 'q8_0' | 'turbo4' | 'turbo3';

@@ -1,10 +1,10 @@
 /** What documents take of the context, and when what was read of a chat is kept on disk. All of it applies at once. */
-import { limits } from '../../../electron/contract/limits';
-import type { Settings } from '../../../electron/contract/settings';
-import { useActions } from '../../state/useApp';
-import { Field } from '../../ui/Field';
-import { NumberField } from '../../ui/NumberField';
-import { onOff, Segmented } from '../../ui/Segmented';
+import { limits } from '../../../../electron/contract/limits';
+import type { Settings } from '../../../../electron/contract/settings';
+import { useActions } from '../../../state/useApp';
+import { Field } from '../../../ui/Field';
+import { NumberField } from '../../../ui/NumberField';
+import { onOff, Segmented } from '../../../ui/Segmented';
 
 const gibibyte = 1024 ** 3;
 

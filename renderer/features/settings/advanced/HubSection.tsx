@@ -1,12 +1,12 @@
 /** The access token of the hub, and who is asked. The token goes one way: it is never shown again. */
 
 import { useEffect, useState } from 'react';
-import type { ErrorPayload } from '../../../electron/contract/errors';
-import type { HubAccount } from '../../../electron/contract/hub';
-import { selectHubAccount } from '../../state/slices/hub';
-import { useActions, useApp } from '../../state/useApp';
-import { Button } from '../../ui/Button';
-import { SecretField } from '../../ui/Field';
+import type { ErrorPayload } from '../../../../electron/contract/errors';
+import type { HubAccount } from '../../../../electron/contract/hub';
+import { selectHubAccount } from '../../../state/slices/hub';
+import { useActions, useApp } from '../../../state/useApp';
+import { Button } from '../../../ui/Button';
+import { SecretField } from '../../../ui/Field';
 
 export function HubSection() {
   const account = useApp(selectHubAccount);

@@ -1,12 +1,12 @@
 /** The system prompt: of the open chat, which keeps the one that it began with, and of chats to come. */
 
 import { useEffect, useRef, useState } from 'react';
-import { limits } from '../../../electron/contract/limits';
-import { selectChatId, selectChatPrompt } from '../../state/lib/openChat';
-import { useActions, useApp } from '../../state/useApp';
-import { Button } from '../../ui/Button';
-import { areaClass } from '../../ui/Field';
-import { Segmented } from '../../ui/Segmented';
+import { limits } from '../../../../electron/contract/limits';
+import { selectChatId, selectChatPrompt } from '../../../state/lib/openChat';
+import { useActions, useApp } from '../../../state/useApp';
+import { Button } from '../../../ui/Button';
+import { areaClass } from '../../../ui/Field';
+import { Segmented } from '../../../ui/Segmented';
 
 const places = [
   { value: 'chat', label: 'This chat' },

@@ -3,15 +3,15 @@
 import { Ellipsis, Pencil, Save, Star, StarOff, Trash2 } from 'lucide-react';
 import { useId, useState } from 'react';
 import { toast } from 'sonner';
-import type { Preset } from '../../../electron/contract/lib/presets';
-import { limits } from '../../../electron/contract/limits';
-import { selectDefaultPresetId, selectPresetInUse, selectPresets } from '../../state/slices/presets';
-import { useActions, useApp } from '../../state/useApp';
-import { Button } from '../../ui/Button';
-import { Confirm, Dialog } from '../../ui/Dialog';
-import { controlClass, Field } from '../../ui/Field';
-import { Menu, MenuItem } from '../../ui/Menu';
-import { Select } from '../../ui/Select';
+import type { Preset } from '../../../../electron/contract/lib/presets';
+import { limits } from '../../../../electron/contract/limits';
+import { selectDefaultPresetId, selectPresetInUse, selectPresets } from '../../../state/slices/presets';
+import { useActions, useApp } from '../../../state/useApp';
+import { Button } from '../../../ui/Button';
+import { Confirm, Dialog } from '../../../ui/Dialog';
+import { controlClass, Field } from '../../../ui/Field';
+import { Menu, MenuItem } from '../../../ui/Menu';
+import { Select } from '../../../ui/Select';
 
 type Asked = { kind: 'new' } | { kind: 'rename' | 'update' | 'remove'; preset: Preset };
 

@@ -1,20 +1,20 @@
 import { ChevronRight, RotateCcw } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
-import { limits } from '../../../electron/contract/limits';
+import { limits } from '../../../../electron/contract/limits';
 import {
   type ModelSampling,
   type OwnSampling,
   type SamplingSettings,
   samplingOf,
-} from '../../../electron/contract/settings';
-import { selectLoadedModel } from '../../state/slices/engine';
-import { selectCurrentModel } from '../../state/slices/models';
-import { useActions, useApp } from '../../state/useApp';
-import { cx } from '../../ui/cx';
-import { areaClass, Field } from '../../ui/Field';
-import { NumberField } from '../../ui/NumberField';
-import { Slider } from '../../ui/Slider';
-import { Tooltip } from '../../ui/Tooltip';
+} from '../../../../electron/contract/settings';
+import { selectLoadedModel } from '../../../state/slices/engine';
+import { selectCurrentModel } from '../../../state/slices/models';
+import { useActions, useApp } from '../../../state/useApp';
+import { cx } from '../../../ui/cx';
+import { areaClass, Field } from '../../../ui/Field';
+import { NumberField } from '../../../ui/NumberField';
+import { Slider } from '../../../ui/Slider';
+import { Tooltip } from '../../../ui/Tooltip';
 
 /** Settings that are one number. Where a person sets none, the model's author may have a say. */
 type NumberKey = Exclude<keyof SamplingSettings, 'seed' | 'maxTokens' | 'stop'>;

@@ -2,14 +2,14 @@
 
 import { type ReactNode, useEffect } from 'react';
 import { useShallow } from 'zustand/shallow';
-import type { MachineChoice, MachineFacts } from '../../../electron/contract/machine';
-import { autoContext, type ContextSettings } from '../../../electron/contract/settings';
-import { selectLoadedModelId, selectMachineFraction, selectMachineProfile } from '../../state/slices/engine';
-import { selectEditedContext } from '../../state/slices/settings';
-import { useActions, useApp } from '../../state/useApp';
-import { Button } from '../../ui/Button';
-import { formatBytes } from '../../ui/format';
-import { Progress } from '../../ui/Progress';
+import type { MachineChoice, MachineFacts } from '../../../../electron/contract/machine';
+import { autoContext, type ContextSettings } from '../../../../electron/contract/settings';
+import { selectLoadedModelId, selectMachineFraction, selectMachineProfile } from '../../../state/slices/engine';
+import { selectEditedContext } from '../../../state/slices/settings';
+import { useActions, useApp } from '../../../state/useApp';
+import { Button } from '../../../ui/Button';
+import { formatBytes } from '../../../ui/format';
+import { Progress } from '../../../ui/Progress';
 
 export function MachineSection() {
   const profile = useApp(selectMachineProfile);

@@ -1,9 +1,9 @@
 /** How the window looks, and what it does beside the chats. All of it applies at once. */
-import type { Settings } from '../../../electron/contract/settings';
-import { selectHeadless } from '../../state/slices/engine';
-import { useActions, useApp } from '../../state/useApp';
-import { onOff, Segmented } from '../../ui/Segmented';
-import { isMac } from '../../ui/Tooltip';
+import type { Settings } from '../../../../electron/contract/settings';
+import { selectHeadless } from '../../../state/slices/engine';
+import { useActions, useApp } from '../../../state/useApp';
+import { onOff, Segmented } from '../../../ui/Segmented';
+import { isMac } from '../../../ui/Tooltip';
 
 type Own = Pick<Settings, 'theme' | 'notifications' | 'spellCheck'>;
 

@@ -1,10 +1,10 @@
-import type { MemoryEstimate } from '../../../electron/contract/engine';
-import type { Budget, ContextFit } from '../../../electron/contract/fit';
-import { allocatedBytes, draftBytes } from '../../../electron/contract/lib/memory';
-import { Bellows } from '../../ui/Bellows';
-import { cx } from '../../ui/cx';
-import { formatBytes, formatCount, formatRatio } from '../../ui/format';
-import type { CurrentFit } from './useFit';
+import type { MemoryEstimate } from '../../../../electron/contract/engine';
+import type { Budget, ContextFit } from '../../../../electron/contract/fit';
+import { allocatedBytes, draftBytes } from '../../../../electron/contract/lib/memory';
+import { Bellows } from '../../../ui/Bellows';
+import { cx } from '../../../ui/cx';
+import { formatBytes, formatCount, formatRatio } from '../../../ui/format';
+import type { CurrentFit } from '../useFit';
 
 /** What the cache would take, beside what f16 would: the same pleats, folded and pulled. And whether all of it fits. */
 export function KvEstimate({ fit, problem, stale }: CurrentFit) {

@@ -1,23 +1,20 @@
-import type { AutoLength } from '../../../electron/contract/engine';
-import { isStretched } from '../../../electron/contract/fit';
-import { limits } from '../../../electron/contract/limits';
-import { autoContext, type ContextSettings, type RopeChoice } from '../../../electron/contract/settings';
-import { isEmptyDraft, selectChatId, selectDraftOfOpenChat } from '../../state/lib/openChat';
-import { selectChatTokens } from '../../state/slices/budget';
-import { selectLoadedContext } from '../../state/slices/engine';
-import { selectDraft, selectSampling, selectSavedContext } from '../../state/slices/settings';
-import { useActions, useApp } from '../../state/useApp';
-import { Button } from '../../ui/Button';
-import { cx } from '../../ui/cx';
-import { Field } from '../../ui/Field';
-import { formatBytes, formatCount } from '../../ui/format';
-import { NumberField } from '../../ui/NumberField';
-import { Segmented } from '../../ui/Segmented';
+import type { AutoLength } from '../../../../electron/contract/engine';
+import { limits } from '../../../../electron/contract/limits';
+import { autoContext, type ContextSettings } from '../../../../electron/contract/settings';
+import { isEmptyDraft, selectChatId, selectDraftOfOpenChat } from '../../../state/lib/openChat';
+import { selectChatTokens } from '../../../state/slices/budget';
+import { selectLoadedContext } from '../../../state/slices/engine';
+import { selectDraft, selectSampling, selectSavedContext } from '../../../state/slices/settings';
+import { useActions, useApp } from '../../../state/useApp';
+import { Button } from '../../../ui/Button';
+import { cx } from '../../../ui/cx';
+import { Field } from '../../../ui/Field';
+import { formatBytes, formatCount } from '../../../ui/format';
+import { NumberField } from '../../../ui/NumberField';
+import type { CurrentFit } from '../useFit';
 import { ContextSlider, colorOf } from './ContextSlider';
-import { ropeNames } from './changesText';
 import { type ContextMark, contextMarks, legendOf, longestOf, roomFor } from './contextMarks';
 import { longestOnSlider } from './contextScale';
-import { type CurrentFit, useAskFit } from './useFit';
 
 interface ContextFieldProps {
   context: ContextSettings;
@@ -35,7 +32,6 @@ export function ContextField({ context, trained, current }: ContextFieldProps) {
   const maxTokens = useApp(selectSampling)?.maxTokens ?? 0;
   const chatTokens = useOpenChatTokens();
   const max = longestOnSlider(context, trained);
-  useAskFit(context, max);
   const marks = contextMarks({ fit, trained, chatTokens, maxTokens });
   const longest = longestOf(fit);
   const forChat = chatTokens === null ? null : Math.min(max, roomFor(chatTokens, maxTokens));
@@ -106,7 +102,6 @@ export function ContextField({ context, trained, current }: ContextFieldProps) {
         </div>
         <MarkList marks={marks} value={shown} max={max} stale={stale} onValue={set} />
       </div>
-      {trained !== null && <RopeField context={context} trained={trained} onChange={settings.editContext} />}
     </>
   );
 }
@@ -156,63 +151,6 @@ function MarkList({ marks, value, max, stale, onValue }: MarkListProps) {
     </ul>
   );
 }
-
-// Longer than trained: only by a choice of how, and with what it costs.
-
-interface RopeFieldProps {
-  context: ContextSettings;
-  trained: number;
-  onChange: (change: Partial<ContextSettings>) => void;
-}
-
-const options = (['model', 'yarn', 'linear'] as const).map((value) => ({ value, label: ropeNames[value] }));
-
-function RopeField({ context, trained, onChange }: RopeFieldProps) {
-  const { rope, nCtx } = context;
-
-  /** Back in what the model knows, a longer context would be cut by the engine; it is better seen here. */
-  function choose(next: RopeChoice): void {
-    onChange(next === 'model' ? { rope: next, nCtx: Math.min(nCtx, trained) } : { rope: next });
-  }
-
-  return (
-    <div className="grid gap-1.5" data-testid="settings-rope">
-      <div className="flex items-center justify-between gap-3">
-        <span className="text-sm font-medium text-ink">Longer than trained</span>
-        <Segmented name="rope" label="Longer than trained" value={rope} options={options} onValue={choose} />
-      </div>
-      <p className="text-xs leading-relaxed text-ink-3">{ropeText[rope]}</p>
-      {isStretched(context, trained) && (
-        <p
-          role="status"
-          className="rounded-md bg-warn-soft px-2.5 py-2 text-xs leading-relaxed text-ink"
-          data-testid="rope-warning"
-        >
-          {`${formatRatio(nCtx / trained)} the ${formatCount(trained)} tokens that the model was trained for: `}
-          answers get worse, near the beginning of a text too. Check them.
-        </p>
-      )}
-      {rope !== 'model' && nCtx === autoContext && (
-        <p className="text-xs text-ink-3">{`Auto ends at ${formatCount(trained)} tokens. Choose a length to go further.`}</p>
-      )}
-      {rope !== 'model' && nCtx !== autoContext && nCtx <= trained && (
-        <p className="text-xs text-ink-3">{`Changes nothing up to ${formatCount(trained)} tokens.`}</p>
-      )}
-    </div>
-  );
-}
-
-function formatRatio(ratio: number): string {
-  return `${ratio.toFixed(ratio < 10 ? 1 : 0)} times`;
-}
-
-// What each way beyond the trained length is for, in plain words.
-
-const ropeText: Record<RopeChoice, string> = {
-  model: 'The context ends where the training of the model ended.',
-  yarn: 'The better choice for most models: near words stay as clear as before, far ones are moved together.',
-  linear: 'All distances are shortened alike. Only for models that were made for it; others lose near words too.',
-};
 
 // What Auto is now, and why it is no more.
 

@@ -2,8 +2,8 @@
  * The context slider is logarithmic: eight stops in each doubling, so that 1K and 1M are both easy to reach and every
  * press of an arrow key moves it. Any other number can be typed.
  */
-import { limits } from '../../../electron/contract/limits';
-import type { ContextSettings } from '../../../electron/contract/settings';
+import { limits } from '../../../../electron/contract/limits';
+import type { ContextSettings } from '../../../../electron/contract/settings';
 
 const stopsPerDoubling = 8;
 

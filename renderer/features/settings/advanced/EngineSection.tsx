@@ -1,18 +1,20 @@
 import { useShallow } from 'zustand/shallow';
-import { draftBytes } from '../../../electron/contract/lib/memory';
-import { limits } from '../../../electron/contract/limits';
-import type { ContextSettings } from '../../../electron/contract/settings';
-import { selectCapabilities, selectLoadedContext, selectLoadedModel } from '../../state/slices/engine';
-import { selectModels } from '../../state/slices/models';
-import { selectEditedContext, selectSavedContext } from '../../state/slices/settings';
-import { useActions, useApp } from '../../state/useApp';
-import { Field } from '../../ui/Field';
-import { formatBytes } from '../../ui/format';
-import { NumberField } from '../../ui/NumberField';
-import { Segmented } from '../../ui/Segmented';
-import { Select } from '../../ui/Select';
-import { speculationNames } from './changesText';
-import { useFit } from './useFit';
+import { isStretched } from '../../../../electron/contract/fit';
+import { draftBytes } from '../../../../electron/contract/lib/memory';
+import { limits } from '../../../../electron/contract/limits';
+import { autoContext, type ContextSettings, type RopeChoice } from '../../../../electron/contract/settings';
+import { selectCapabilities, selectLoadedContext, selectLoadedModel } from '../../../state/slices/engine';
+import { selectModels } from '../../../state/slices/models';
+import { selectEditedContext, selectSavedContext } from '../../../state/slices/settings';
+import { useActions, useApp } from '../../../state/useApp';
+import { Field } from '../../../ui/Field';
+import { formatBytes, formatCount } from '../../../ui/format';
+import { NumberField } from '../../../ui/NumberField';
+import { Segmented } from '../../../ui/Segmented';
+import { Select } from '../../../ui/Select';
+import { ropeNames, speculationNames } from '../changesText';
+import { useTrained } from '../memory/CacheSection';
+import { useFit } from '../useFit';
 
 const flashOptions = [
   { value: 'auto', label: 'Auto' },
@@ -182,3 +184,69 @@ function Outcome({ context }: { context: ContextSettings }) {
     </span>
   );
 }
+
+// A context that is longer than the model was trained for: only by a choice of how, and with what it costs.
+
+/** Nothing for a model whose file does not say what it was trained for. */
+export function RopeSection() {
+  const context = useApp(useShallow(selectEditedContext));
+  const trained = useTrained();
+  const { settings } = useActions();
+  if (!context || trained === null) return null;
+  return <RopeField context={context} trained={trained} onChange={settings.editContext} />;
+}
+
+interface RopeFieldProps {
+  context: ContextSettings;
+  trained: number;
+  onChange: (change: Partial<ContextSettings>) => void;
+}
+
+const options = (['model', 'yarn', 'linear'] as const).map((value) => ({ value, label: ropeNames[value] }));
+
+function RopeField({ context, trained, onChange }: RopeFieldProps) {
+  const { rope, nCtx } = context;
+
+  /** Back in what the model knows, a longer context would be cut by the engine; it is better seen here. */
+  function choose(next: RopeChoice): void {
+    onChange(next === 'model' ? { rope: next, nCtx: Math.min(nCtx, trained) } : { rope: next });
+  }
+
+  return (
+    <div className="grid gap-1.5" data-testid="settings-rope">
+      <div className="flex items-center justify-between gap-3">
+        <span className="text-sm font-medium text-ink">Longer than trained</span>
+        <Segmented name="rope" label="Longer than trained" value={rope} options={options} onValue={choose} />
+      </div>
+      <p className="text-xs leading-relaxed text-ink-3">{ropeText[rope]}</p>
+      {isStretched(context, trained) && (
+        <p
+          role="status"
+          className="rounded-md bg-warn-soft px-2.5 py-2 text-xs leading-relaxed text-ink"
+          data-testid="rope-warning"
+        >
+          {`${formatRatio(nCtx / trained)} the ${formatCount(trained)} tokens that the model was trained for: `}
+          answers get worse, near the beginning of a text too. Check them.
+        </p>
+      )}
+      {rope !== 'model' && nCtx === autoContext && (
+        <p className="text-xs text-ink-3">{`Auto ends at ${formatCount(trained)} tokens. Choose a length to go further.`}</p>
+      )}
+      {rope !== 'model' && nCtx !== autoContext && nCtx <= trained && (
+        <p className="text-xs text-ink-3">{`Changes nothing up to ${formatCount(trained)} tokens.`}</p>
+      )}
+    </div>
+  );
+}
+
+function formatRatio(ratio: number): string {
+  return `${ratio.toFixed(ratio < 10 ? 1 : 0)} times`;
+}
+
+// What each way beyond the trained length is for, in plain words.
+
+const ropeText: Record<RopeChoice, string> = {
+  model: 'The context ends where the training of the model ended.',
+  yarn: 'The better choice for most models: near words stay as clear as before, far ones are moved together.',
+  linear: 'All distances are shortened alike. Only for models that were made for it; others lose near words too.',
+};

@@ -1,0 +1,250 @@
+/** How long the context is, how small its cache, and what happens when it is full. */
+
+import { useState } from 'react';
+import { useShallow } from 'zustand/shallow';
+import type { ContextFit } from '../../../../electron/contract/fit';
+import type { CacheType, ContextSettings, Settings } from '../../../../electron/contract/settings';
+import { selectLoadedModel } from '../../../state/slices/engine';
+import { selectCurrentModel, selectFileGone } from '../../../state/slices/models';
+import { selectEditedContext } from '../../../state/slices/settings';
+import { useActions, useApp } from '../../../state/useApp';
+import { Button } from '../../../ui/Button';
+import { cx } from '../../../ui/cx';
+import { Field } from '../../../ui/Field';
+import { formatBytes } from '../../../ui/format';
+import { Segmented } from '../../../ui/Segmented';
+import { Select } from '../../../ui/Select';
+import { useFit } from '../useFit';
+import { ContextField } from './ContextField';
+import { KvEstimate } from './KvEstimate';
+
+export function CacheSection({ overflow }: Pick<Settings, 'overflow'>) {
+  const context = useApp(useShallow(selectEditedContext));
+  const current = useFit(context);
+  const trained = useTrained();
+  const gone = useApp(selectFileGone);
+  if (!context) return null;
+  return (
+    <>
+      <ContextField context={context} trained={trained} current={current} />
+      {gone ? (
+        <p className="text-xs text-ink-2" data-testid="settings-gone">
+          The file of this model is gone. It keeps working until you choose another model, with the settings that it
+          has.
+        </p>
+      ) : (
+        <KvEstimate {...current} />
+      )}
+      <MemorySaving context={context} fit={gone ? null : current.fit} />
+      <OverflowField overflow={overflow} />
+    </>
+  );
+}
+
+/** Tokens; null: not known. While a model is loading its entry of the list says what it was trained for. */
+export function useTrained(): number | null {
+  const loaded = useApp(selectLoadedModel);
+  const listed = useApp(selectCurrentModel)?.info;
+  return (loaded ?? listed)?.nCtxTrain || null;
+}
+
+// The cache type as four steps for people; K and V apart, with all types, for those who want them.
+
+const steps = [
+  { type: 'f16', name: 'None', text: 'The reference for all others.' },
+  { type: 'q8_0', name: 'Light', text: 'Practically the same answers.' },
+  { type: 'turbo4', name: 'Strong', text: 'Answers hardly change. The default.' },
+  { type: 'turbo3', name: 'Strongest', text: 'Fine details can get lost in very long texts.' },
+] as const satisfies readonly { type: CacheType; name: string; text: string }[];
+
+interface MemorySavingProps {
+  context: ContextSettings;
+  fit: ContextFit | null;
+}
+
+function MemorySaving({ context: { typeK, typeV }, fit }: MemorySavingProps) {
+  const { settings } = useActions();
+  const step = typeK === typeV ? steps.find(({ type }) => type === typeK) : undefined;
+  const [opened, setOpened] = useState(false);
+  const apart = opened || !step;
+  return (
+    <div className="grid gap-2">
+      <fieldset data-testid="memory-saving" data-step={step?.type ?? 'apart'}>
+        <legend className="mb-1.5 text-sm font-medium text-ink">Memory saving</legend>
+        <div className="overflow-hidden rounded-lg border border-line bg-raised">
+          {steps.map(({ type, name, text }) => (
+            <label
+              key={type}
+              className={cx(
+                'flex cursor-default items-start gap-2.5 border-b border-line px-3 py-2 last:border-b-0 has-focus-visible:outline-2 has-focus-visible:-outline-offset-2 has-focus-visible:outline-accent',
+                type === step?.type ? 'bg-accent-soft' : 'hover:bg-sunken',
+              )}
+            >
+              <input
+                type="radio"
+                name="memory-saving"
+                value={type}
+                data-testid={`memory-saving-${type}`}
+                checked={type === step?.type}
+                onChange={() => settings.editContext({ typeK: type, typeV: type })}
+                className="mt-1 accent-accent"
+              />
+              <span className="min-w-0 flex-1">
+                <span className="flex items-baseline gap-2 text-sm">
+                  <span className="font-medium text-ink">{name}</span>
+                  <span className="text-xs text-ink-3">{type}</span>
+                  <span className="ml-auto text-xs text-ink-2 tabular-nums">{pairSize(fit, type)}</span>
+                </span>
+                <span className="block text-xs text-ink-3">{text}</span>
+              </span>
+            </label>
+          ))}
+        </div>
+      </fieldset>
+      {!apart && <Fallbacks typeK={typeK} typeV={typeV} fit={fit} />}
+      {step && (
+        <Button
+          size="small"
+          tone="quiet"
+          className="-ml-2 justify-self-start"
+          aria-expanded={apart}
+          onClick={() => setOpened(!opened)}
+          data-testid="memory-saving-apart"
+        >
+          {apart ? 'Hide the types of K and V' : 'Set K and V apart'}
+        </Button>
+      )}
+      {apart && (
+        <>
+          <TypeField side="K" value={typeK} fit={fit} onValue={(type) => settings.editContext({ typeK: type })} />
+          <TypeField side="V" value={typeV} fit={fit} onValue={(type) => settings.editContext({ typeV: type })} />
+        </>
+      )}
+    </div>
+  );
+}
+
+/** What the cache takes with the type on both sides, at the length of now; empty: not known yet. */
+function pairSize(fit: ContextFit | null, type: CacheType): string {
+  const k = fit?.sides?.K[type];
+  const v = fit?.sides?.V[type];
+  if (k === undefined || v === undefined) return '';
+  return k === null || v === null ? 'not on both sides' : formatBytes(k + v);
+}
+
+/** Where the engine will run something else than was chosen. */
+function Fallbacks({ typeK, typeV, fit }: { typeK: CacheType; typeV: CacheType; fit: ContextFit | null }) {
+  const sides = [
+    { side: 'K', chosen: typeK, effective: fit?.estimate.typeK },
+    { side: 'V', chosen: typeV, effective: fit?.estimate.typeV },
+  ];
+  return sides.map(
+    ({ side, chosen, effective }) =>
+      effective?.asked === chosen &&
+      effective.reason !== '' && (
+        <p key={side} className="text-xs leading-relaxed text-warn" data-testid={`memory-saving-effective-${side}`}>
+          {side} will run as {effective.effective}: {effective.reason}
+        </p>
+      ),
+  );
+}
+
+interface TypeFieldProps {
+  side: 'K' | 'V';
+  value: CacheType;
+  fit: ContextFit | null;
+  onValue: (type: CacheType) => void;
+}
+
+function TypeField({ side, value, fit, onValue }: TypeFieldProps) {
+  const id = `settings-type-${side.toLowerCase()}`;
+  const effective = side === 'K' ? fit?.estimate.typeK : fit?.estimate.typeV;
+  const bytes = side === 'K' ? fit?.estimate.kvK : fit?.estimate.kvV;
+
+  return (
+    <Field
+      label={`${side} cache type`}
+      htmlFor={id}
+      inline
+      help={
+        <>
+          {cacheTypeText[value]}
+          {bytes !== undefined && ` Takes ${formatBytes(bytes)}.`}
+          {effective?.asked === value && effective.reason !== '' && (
+            <span className="mt-1 block text-warn" data-testid={`${id}-effective`}>
+              Will run as {effective.effective}: {effective.reason}
+            </span>
+          )}
+        </>
+      }
+    >
+      <Select
+        id={id}
+        data-testid={id}
+        aria-describedby={`${id}-help`}
+        value={value}
+        onChange={(event) => onValue(event.target.value as CacheType)}
+        className="w-44"
+      >
+        {offeredTypes.map((type) => (
+          <option key={type} value={type}>
+            {type}
+            {type === value && bytes !== undefined ? `  ${formatBytes(bytes)}` : sizeOf(fit?.sides?.[side][type])}
+          </option>
+        ))}
+      </Select>
+    </Field>
+  );
+}
+
+/** `bytes` undefined: not known yet; null: the model cannot have the type. */
+function sizeOf(bytes: number | null | undefined): string {
+  if (bytes === undefined) return '';
+  return bytes === null ? '  (not possible)' : `  ${formatBytes(bytes)}`;
+}
+
+// What each cache type is, for people. Bytes always come from the engine.
+
+const cacheTypeText: Record<CacheType, string> = {
+  f16: 'Half precision, unfolded. The reference for all others.',
+  q8_0: '8-bit. Practically the same answers as f16.',
+  q5_0: '5-bit, with even steps.',
+  iq4_nl: '4-bit, with uneven steps.',
+  q4_0: '4-bit, with even steps. K suffers noticeably.',
+  turbo4: '4-bit, with fitted steps and fine scales: closer to f16 than q4_0, and smaller. The default.',
+  turbo3: '3-bit of the same kind. The smallest; fine details can get lost in very long texts.',
+};
+
+/** In the order of the contract, largest first. */
+const offeredTypes = Object.keys(cacheTypeText) as CacheType[];
+
+// What happens when the context is full. Applies at once: it changes no cache.
+
+const options = [
+  { value: 'stop', label: 'Stop' },
+  { value: 'roll', label: 'Drop oldest' },
+] as const;
+
+const help: Record<Settings['overflow'], string> = {
+  stop: 'Passages that were looked up for earlier questions make room. Nothing else is left out: the answer ends at the limit, and a question that does not fit is not sent.',
+  roll: 'Passages that were looked up for earlier questions make room; then the oldest messages are left out of what the model reads, and each answer says how many. The system prompt and messages with documents stay in.',
+};
+
+function OverflowField({ overflow }: { overflow: Settings['overflow'] }) {
+  const { settings } = useActions();
+  return (
+    <div className="grid gap-1.5" data-testid="settings-overflow">
+      <div className="flex items-center justify-between gap-3">
+        <span className="text-sm font-medium text-ink">When it is full</span>
+        <Segmented
+          name="overflow"
+          label="When the context is full"
+          value={overflow}
+          options={options}
+          onValue={(next) => void settings.update({ overflow: next })}
+        />
+      </div>
+      <p className="text-xs leading-relaxed text-ink-3">{help[overflow]}</p>
+    </div>
+  );
+}
