@@ -41,7 +41,7 @@ export async function buildApp({ onProgress = () => {} } = {}) {
     packages.push(...(await bundleForNode(name, ENTRIES[name])));
   }
   copyCharacterMaps();
-  copyPdfium();
+  copyOcrFiles(path.join(APP, 'ocr'));
   onProgress({ detail: 'window', fraction: names.length / (names.length + 1) });
   packages.push(...(await bundleRenderer()));
   fs.writeFileSync(path.join(APP, NOTICES_FILE), thirdPartyNotices(packages));
@@ -80,8 +80,9 @@ export async function bundleForNode(name, entry, outDir = APP) {
 }
 
 /**
- * officeparser recognizes text in pictures, reads PDFs and guesses what a file is, too, of which we ask nothing: it would bring
- * an HTTP client and a second pdf.js into the thread that reads foreign files.
+ * officeparser recognizes text in pictures (with tesseract.js), reads PDFs and guesses what a file is, too, of which we ask
+ * nothing: it would bring an HTTP client and a second pdf.js into the thread that reads foreign files. OCR of ours calls the
+ * core of tesseract.js, which reaches for no network.
  */
 function withoutUnusedReaders() {
   const nothing = '\0nothing';
@@ -107,9 +108,20 @@ function copyCharacterMaps() {
   fs.cpSync(from, path.join(APP, 'cmaps'), { recursive: true });
 }
 
-/** The same thread opens it when a page of a PDF is to be drawn (4.6 MB). */
-export function copyPdfium(outDir = APP) {
-  fs.copyFileSync(path.join(ROOT, 'node_modules/@embedpdf/pdfium/dist/pdfium.wasm'), path.join(outDir, 'pdfium.wasm'));
+/**
+ * What the thread that reads documents opens for pages as pictures (11 MB in all): PDFium to draw them, Tesseract to
+ * recognize the words of those without text, English to know them by.
+ */
+export function copyOcrFiles(folder) {
+  const files = {
+    'pdfium.wasm': '@embedpdf/pdfium/dist/pdfium.wasm',
+    'tesseract.wasm': 'tesseract.js-core/tesseract-core-simd-lstm.wasm',
+    'eng.traineddata.gz': '@tesseract.js-data/eng/4.0.0_best_int/eng.traineddata.gz',
+  };
+  fs.mkdirSync(folder, { recursive: true });
+  for (const [name, file] of Object.entries(files)) {
+    fs.copyFileSync(path.join(ROOT, 'node_modules', file), path.join(folder, name));
+  }
 }
 
 /** The fonts of formulas come in three formats, of which Chrome reads the first: the others would treble the bundle. */

@@ -94,6 +94,13 @@ const INSIDE = [
     file: installed('pdfjs-dist/wasm/LICENSE_OPENJPEG'),
   },
   { of: '@embedpdf/pdfium', name: 'Abseil (in PDFium)', license: 'Apache-2.0', file: kept('abseil.txt') },
+  // its package holds no license text and says MIT; the data is Google's tessdata_best
+  {
+    of: 'tesseract.js-core',
+    name: 'Data of English for Tesseract (tessdata_best)',
+    license: 'Apache-2.0',
+    file: APACHE,
+  },
   { of: 'read-excel-file', name: 'saxen (in read-excel-file)', license: 'MIT', file: installed('saxen/LICENSE') },
   {
     of: 'stopword',

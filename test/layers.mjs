@@ -35,14 +35,8 @@ export const LAYERS = {
   'electron/workers/documents': {
     may: ['electron/contract', 'electron/workers/parentPort'],
     packages: [
-      'pdfjs-dist',
-      '@embedpdf/pdfium',
-      'mammoth',
-      'officeparser',
-      'read-excel-file',
-      'postal-mime',
-      'jszip',
-      'htmlparser2',
+      ...['pdfjs-dist', '@embedpdf/pdfium', 'tesseract.js-core'],
+      ...['mammoth', 'officeparser', 'read-excel-file', 'postal-mime', 'jszip', 'htmlparser2'],
     ],
     node: true,
   },

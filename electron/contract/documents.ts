@@ -10,7 +10,7 @@ import type { EventMap, OperationMap } from './rpc';
 
 const documentKindSchema = z.enum([
   ...(['pdf', 'docx', 'odt', 'rtf', 'epub', 'pptx', 'odp', 'xlsx', 'ods', 'eml'] as const),
-  ...(['html', 'markdown', 'text', 'csv', 'code'] as const),
+  ...(['html', 'markdown', 'text', 'csv', 'code', 'picture'] as const),
 ]);
 export type DocumentKind = z.infer<typeof documentKindSchema>;
 
@@ -23,6 +23,8 @@ export const sectionSchema = z.object({
   level: z.number().int().min(0).max(6),
   start: z.number().int().min(0),
   end: z.number().int().min(0),
+  /** its text was recognized in a picture, and may hold errors */
+  ocr: z.literal(true).optional(),
 });
 export type Section = z.infer<typeof sectionSchema>;
 
@@ -48,6 +50,14 @@ export const documentSchema = z.object({
 });
 export type DocumentInfo = z.infer<typeof documentSchema>;
 
+export const pagesReadSchema = z.object({
+  done: z.number().int().min(0),
+  all: z.number().int().min(0),
+  /** the number of the page in whose picture text is recognized now (OCR); absent: none */
+  ocr: z.number().int().min(1).optional(),
+});
+export type PagesRead = z.infer<typeof pagesReadSchema>;
+
 const documentJobSchema = z.object({
   id: idSchema,
   name: z.string(),
@@ -56,7 +66,7 @@ const documentJobSchema = z.object({
   /** 0 to 1 */
   progress: z.number().min(0).max(1),
   /** pages that are read and all pages; null until they are known, and for kinds without pages */
-  pages: z.object({ done: z.number().int(), all: z.number().int() }).nullable(),
+  pages: pagesReadSchema.nullable(),
   /** when the job is done */
   document: documentSchema.nullable(),
   /** when it failed, or is locked */

@@ -31,6 +31,8 @@ export const limits = {
   maxPageWidth: 4000,
   /** bytes of such a picture */
   maxPagePicture: 50_000_000,
+  /** pages of a document in whose pictures text is recognized (OCR): some seconds each */
+  maxOcrPages: 1000,
   /** UTF-16 units; PDF 2.0 takes 127 bytes of it */
   maxPassword: 1000,
   /** where a document has more headings, neighboring sections are joined */

@@ -1,6 +1,6 @@
 /** What passes between a service and the worker that works for it. */
 
-import type { DocumentKind, Section } from './documents';
+import type { DocumentKind, PagesRead, Section } from './documents';
 import type { ErrorPayload } from './errors';
 
 /** What a worker thread can be for; the registry is electron/workers/main.ts. */
@@ -51,7 +51,17 @@ export interface FoundPassages {
 // Taking the words out of one file, in a process that ends with it. The reading itself is done by a thread of that process, so that the rest of it can watch what the file costs.
 
 /** Part of a document's id: text that another version took out is not used again. Raise it when the text changes. */
-export const extractorVersion = 3;
+export const extractorVersion = 4;
+
+/** Folders with what the reading opens beside the document. */
+export interface ReadingFolders {
+  /** character maps of PDFs in Chinese, Japanese and Korean (*.bcmap) */
+  cMaps: string;
+  /** `pdfium.wasm`, `tesseract.wasm` and the data of languages that come with the app */
+  ocr: string;
+  /** data of languages for OCR that a person added (*.traineddata, also with .gz); it may be missing */
+  languages: string;
+}
 
 export interface DocumentTask {
   path: string;
@@ -62,8 +72,7 @@ export interface DocumentTask {
   bytes: number;
   /** where the text is written, as UTF-8; the folder is there, the file is not */
   textPath: string;
-  /** folder of the character maps of PDFs in Chinese, Japanese and Korean */
-  cMapFolder: string;
+  folders: ReadingFolders;
   /** null: none was given. It goes to the process that reads, and nowhere else */
   password: string | null;
 }
@@ -108,6 +117,8 @@ export interface ReadingLimits {
   /** without any progress */
   stallSeconds: number;
   totalSeconds: number;
+  /** so many more for each page in whose picture text is recognized */
+  ocrPageSeconds: number;
 }
 
 /** To the process, once; it ends with its task. */
@@ -142,7 +153,7 @@ export const sectionsPerSlice = 1000;
 
 /** `sections`: the next ones; all of them come before `done`. The last four end the work; `crashed`: by a fault of ours. */
 export type DocumentWorkMessage =
-  | { type: 'progress'; fraction: number; pages: { done: number; all: number } | null }
+  | { type: 'progress'; fraction: number; pages: PagesRead | null }
   | { type: 'sections'; sections: Section[] }
   | { type: 'done'; extraction: Omit<Extraction, 'sections'> }
   | { type: 'drawn'; picture: PagePicture }

@@ -11,7 +11,7 @@ import { makeDocx, paragraph } from '@/test/fixtures/documents/docx';
 import { makePdf } from '@/test/fixtures/documents/pdf';
 
 const resolutionMs = 1;
-const [processFile = '', cMapFolder = '', ...wanted] = process.argv.slice(2);
+const [processFile = '', cMaps = '', ...wanted] = process.argv.slice(2);
 
 // The documents, made here so that everybody measures the same ones.
 
@@ -130,7 +130,9 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(join(os.tmpdir(), 'concertina-bench-'));
   const log = { info: console.log, warn: console.warn, error: console.error };
   const openProcess = () => forkProcess(processFile);
-  const service = new DocumentService({ folder: join(folder, 'documents'), openProcess, cMapFolder, log });
+  // each of its documents has text: nothing is there for OCR
+  const folders = { cMaps, ocr: '', languages: '' };
+  const service = new DocumentService({ folder: join(folder, 'documents'), openProcess, folders, log });
   await service.load();
   console.log(
     'longest block of the event loop: by the clock, and of the processor (what other programs took left out)',

@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { bundleForNode } from '../../electron/build.mjs';
+import { bundleForNode, copyOcrFiles } from '../../electron/build.mjs';
 import { BUILD, ROOT } from '../../native/prepare/paths.mjs';
 import { fetchManuals, manuals } from './fetch.mjs';
 
@@ -19,13 +19,16 @@ export async function readManuals() {
   // pdf.js tells there that it cannot draw
   console.warn = () => {};
   const { extractDocument } = createRequire(import.meta.url)(path.join(FOLDER, 'extract.cjs'));
-  const cMapFolder = path.join(ROOT, 'node_modules', 'pdfjs-dist', 'cmaps');
+  const ocr = path.join(FOLDER, 'ocr');
+  copyOcrFiles(ocr);
+  const folders = { cMaps: path.join(ROOT, 'node_modules', 'pdfjs-dist', 'cmaps'), ocr, languages: ocr };
   const read = [];
   for (const manual of manuals()) {
     const { name, pdf } = manual;
     const textPath = path.join(FOLDER, `${name}.txt`);
     fs.rmSync(textPath, { force: true });
-    const { sections } = await extractDocument({ path: pdf, name, kind: 'pdf', textPath, cMapFolder }, () => {});
+    const task = { path: pdf, name, kind: 'pdf', textPath, folders, password: null };
+    const { sections } = await extractDocument(task, () => {});
     read.push({ ...manual, textPath, text: fs.readFileSync(textPath, 'utf8'), sections });
   }
   return read;

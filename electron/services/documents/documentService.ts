@@ -8,7 +8,7 @@ import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import { pageOf } from '../../contract/lib/pages';
 import { SerialQueue } from '../../contract/lib/serialQueue';
 import { limits } from '../../contract/limits';
-import type { ReadingLimits } from '../../contract/workerTasks';
+import type { ReadingFolders, ReadingLimits } from '../../contract/workerTasks';
 import type { EngineService } from '../engine/engineService';
 import type { ProcessTransport } from '../engine/engineTransport';
 import { Emitter } from '../lib/emitter';
@@ -29,8 +29,7 @@ interface DocumentServiceOptions {
   openProcess: () => ProcessTransport;
   limits?: Partial<ReadingLimits>;
   silenceMs?: number;
-  /** pdf.js's character maps */
-  cMapFolder: string;
+  folders: ReadingFolders;
   log: Logger;
 }
 
@@ -174,7 +173,8 @@ export class DocumentService {
     password: string | null,
     signal: AbortSignal,
   ): Promise<DocumentInfo> {
-    const looked = await lookAt(path, name, signal, (fraction) =>
+    const { openProcess, folders, limits, silenceMs } = this.options;
+    const looked = await lookAt(path, name, folders.languages, signal, (fraction) =>
       this.jobs.update(id, { progress: fraction * lookShare }),
     );
     const known = await this.store.find(looked.id);
@@ -182,9 +182,8 @@ export class DocumentService {
     try {
       // the same content under another name
       if (known) return { ...(await this.withOriginal(known, path, looked, folder)), name };
-      const { openProcess, cMapFolder, limits, silenceMs } = this.options;
       const { kind, bytes } = looked;
-      const task = { path, name, kind, bytes, textPath: textPath(folder), cMapFolder, password };
+      const task = { path, name, kind, bytes, textPath: textPath(folder), folders, password };
       const extraction = await runExtraction(task, {
         openProcess,
         signal,
@@ -199,7 +198,7 @@ export class DocumentService {
         return page !== null && page.printed !== page.sheet;
       });
       // a locked file could not be drawn: its password is kept nowhere
-      const original = password === null && (await copyOriginal(path, looked, originalPath(folder)));
+      const original = password === null && (await copyOriginal(path, looked, folders.languages, originalPath(folder)));
       const facts = { characters, pages, sections: sections.length, printedPages, original, notices };
       const document: DocumentInfo = { ...looked, name, ...facts, createdAt: Date.now() };
       await this.store.put(folder, document, extraction);
@@ -216,8 +215,9 @@ export class DocumentService {
     looked: LookedAt,
     folder: string,
   ): Promise<DocumentInfo> {
+    const { languages } = this.options.folders;
     const has = await this.store.originalPath(known.id).catch(() => null);
-    if (has !== null || !(await copyOriginal(path, looked, originalPath(folder)))) return known;
+    if (has !== null || !(await copyOriginal(path, looked, languages, originalPath(folder)))) return known;
     return this.store.addOriginal(known.id, originalPath(folder));
   }
 }
@@ -360,14 +360,22 @@ interface DocumentsSetUp extends Pick<DocumentServiceOptions, 'openProcess' | 'l
 /** The documents that are stored, what their texts are used for, and by whom. */
 export async function setUpDocuments(parts: DocumentsSetUp) {
   const { dataFolder, bundles, openProcess, log, engine } = parts;
-  const cMapFolder = join(bundles, 'cmaps');
-  const documents = new DocumentService({ folder: join(dataFolder, 'documents'), openProcess, cMapFolder, log });
+  const documents = new DocumentService({
+    folder: join(dataFolder, 'documents'),
+    folders: {
+      cMaps: join(bundles, 'cmaps'),
+      ocr: join(bundles, 'ocr'),
+      languages: join(dataFolder, 'ocr-languages'),
+    },
+    openProcess,
+    log,
+  });
   await documents.load();
   const texts = new DocumentTexts(documents.store);
   const passages = new PassageSearch(parts.workerFile);
   const retrieval = new Retrieval(passages, documents.store, texts, (some) => engine.countTexts(some));
   const documentUse = new DocumentUse(parts.chats, documents.store, log, parts.others);
   void documentUse.sweep();
-  const pages = new PagePictures(documents.store, openProcess, join(bundles, 'pdfium.wasm'));
+  const pages = new PagePictures(documents.store, openProcess, join(bundles, 'ocr', 'pdfium.wasm'));
   return { documents, pages, texts, counts: new DocumentCounts(texts, engine), passages, retrieval, documentUse };
 }

@@ -141,7 +141,7 @@ export function markedText(sections: readonly Section[], { start, end }: Stretch
     if (!section || section.start >= end) break;
     const piece = text.slice(Math.max(section.start, start) - start, Math.min(section.end, end) - start);
     const words = piece.replace(/^(?:[^\S\n]*\n)+/, '').trimEnd();
-    if (words !== '') marked += `[${section.label}]\n${words}\n`;
+    if (words !== '') marked += `[${section.label}]${section.ocr ? ' (text by OCR)' : ''}\n${words}\n`;
   }
   return marked;
 }

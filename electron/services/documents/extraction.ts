@@ -3,7 +3,7 @@
  * does not move.
  */
 import { z } from 'zod';
-import type { DocumentKind, Section } from '../../contract/documents';
+import { type DocumentKind, type PagesRead, pagesReadSchema, type Section } from '../../contract/documents';
 import { ConcertinaError, errorPayloadSchema } from '../../contract/errors';
 import { limits as contractLimits } from '../../contract/limits';
 import {
@@ -24,10 +24,15 @@ import { checkedSections } from './documentStore';
  * What this leaves to the app and an engine lets all of them stay below 1 GB while a document is read that would take all
  * memory there is. PDFs of thousands of pages and texts of 100 MB take about 200 MB beside their own bytes.
  */
-const usualLimits: ReadingLimits = { memoryBytes: 450e6, heapMb: 320, stallSeconds: 60, totalSeconds: 600 };
+const usualLimits: ReadingLimits = {
+  ...{ memoryBytes: 450e6, heapMb: 320 },
+  ...{ stallSeconds: 60, totalSeconds: 600, ocrPageSeconds: 30 },
+};
 /** mammoth makes a tree of each element: 560 MB for 100,000 paragraphs; what reads the other office documents does so, too */
 const treeLimits: ReadingLimits = { ...usualLimits, memoryBytes: 640e6, heapMb: 512 };
 const trees = new Set<DocumentKind>(['docx', 'odt', 'rtf', 'epub', 'pptx', 'odp', 'xlsx', 'ods', 'eml']);
+/** 40 million pixels of a photo, as a decoder and Tesseract hold them */
+const pictureLimits: ReadingLimits = { ...usualLimits, memoryBytes: 640e6 };
 /** A process that says nothing for so long, by the clock, waits for a disk in vain or was stopped. */
 const usualSilenceMs = 600_000;
 
@@ -40,7 +45,7 @@ interface ProcessOptions {
 }
 
 export interface ExtractionOptions extends ProcessOptions {
-  onProgress: (fraction: number, pages: { done: number; all: number } | null) => void;
+  onProgress: (fraction: number, pages: PagesRead | null) => void;
 }
 
 const count = z.number().int().min(0);
@@ -59,7 +64,7 @@ const messageSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('progress'),
     fraction: z.number().min(0).max(1),
-    pages: z.object({ done: count, all: count }).nullable(),
+    pages: pagesReadSchema.nullable(),
   }),
   z.object({ type: z.literal('sections'), sections: z.array(z.unknown()).max(sectionsPerSlice) }),
   z.object({
@@ -160,10 +165,10 @@ async function inProcess<T>(
   }
 }
 
-/** A PDF and an office document lie in the memory as a whole. */
+/** A PDF and an office document lie in the memory as a whole, a PDF with scanned pages twice. */
 function limitsOf({ kind, bytes }: DocumentTask): ReadingLimits {
-  const limits = trees.has(kind) ? treeLimits : usualLimits;
-  return { ...limits, memoryBytes: limits.memoryBytes + bytes };
+  const limits = kind === 'picture' ? pictureLimits : trees.has(kind) ? treeLimits : usualLimits;
+  return { ...limits, memoryBytes: limits.memoryBytes + (kind === 'pdf' ? 2 * bytes : bytes) };
 }
 
 /** Sections as they come. They follow each other without gaps, or are of no use. */

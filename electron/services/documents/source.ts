@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
-import { chmod, copyFile, open, rm, stat } from 'node:fs/promises';
+import { chmod, copyFile, open, readdir, rm, stat } from 'node:fs/promises';
 import type { DocumentKind } from '../../contract/documents';
 import { ConcertinaError, messageOf } from '../../contract/errors';
 import { troubleOf } from '../../contract/lib/systemErrors';
@@ -19,6 +19,9 @@ export interface LookedAt {
   bytes: number;
 }
 
+/** kinds that OCR may have read: data of another language gives another text */
+const perhapsRecognized = new Set<DocumentKind>(['pdf', 'picture']);
+
 /** kinds of which a copy is kept, as large as the file: their pages are looked at to check what an answer says */
 const keptKinds = new Set<DocumentKind>(['pdf']);
 
@@ -26,14 +29,19 @@ const keptKinds = new Set<DocumentKind>(['pdf']);
  * Copies the file to check answers against. False: its kind has no pages to draw, or there is no copy of the very bytes that
  * were looked at. A file system that can share the bytes of two files does.
  */
-export async function copyOriginal(path: string, { id, kind }: LookedAt, to: string): Promise<boolean> {
+export async function copyOriginal(
+  path: string,
+  { id, kind }: LookedAt,
+  languageFolder: string,
+  to: string,
+): Promise<boolean> {
   if (!keptKinds.has(kind)) return false;
   try {
     await copyFile(path, to, constants.COPYFILE_FICLONE);
     await chmod(to, 0o600);
     const hash = createHash('sha256');
     for await (const piece of createReadStream(to, { highWaterMark: pieceBytes })) hash.update(piece as Buffer);
-    if (documentId(hash.digest('hex'), kind) === id) return true;
+    if ((await documentId(hash.digest('hex'), kind, languageFolder)) === id) return true;
   } catch {
     // the text can be asked about all the same; what a full disk would stop is told when it is stored
   }
@@ -45,6 +53,7 @@ export async function copyOriginal(path: string, { id, kind }: LookedAt, to: str
 export async function lookAt(
   path: string,
   name: string,
+  languageFolder: string,
   signal: AbortSignal,
   onProgress: (fraction: number) => void,
 ): Promise<LookedAt> {
@@ -58,7 +67,7 @@ export async function lookAt(
       done += (piece as Buffer).length;
       onProgress(Math.min(1, done / bytes));
     }
-    return { id: documentId(hash.digest('hex'), kind), kind, bytes };
+    return { id: await documentId(hash.digest('hex'), kind, languageFolder), kind, bytes };
   } catch (error) {
     if (error instanceof ConcertinaError || signal.aborted) throw error;
     throw unreadable(name, error);
@@ -66,8 +75,10 @@ export async function lookAt(
 }
 
 /** The same bytes give another text when they are read as another kind, or by another version of the extraction. */
-function documentId(sha256: string, kind: DocumentKind): string {
-  return createHash('sha256').update(`${sha256} ${kind} ${extractorVersion}`).digest('hex');
+async function documentId(sha256: string, kind: DocumentKind, languageFolder: string): Promise<string> {
+  const languages = perhapsRecognized.has(kind) ? await readdir(languageFolder).catch(() => []) : [];
+  const facts = [sha256, kind, extractorVersion, ...languages.sort()];
+  return createHash('sha256').update(facts.join(' ')).digest('hex');
 }
 
 export function tooLarge(name: string): ConcertinaError {
@@ -173,7 +184,7 @@ function kindOfDocument(name: string, head: Buffer): DocumentKind {
   const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
   const text = head.toString('latin1');
   if (text.includes('%PDF-')) return 'pdf';
-  if (isPicture(text)) throw refusal(name, 'a picture', 'Concertina cannot read pictures. Attach a file with text.');
+  if (isPicture(text)) return 'picture';
   const known = byExtension.get(extension);
   if (text.startsWith('{\\rtf')) return 'rtf';
   if (text.startsWith('PK\x03\x04') && !(known && packed.has(known))) {

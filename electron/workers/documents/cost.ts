@@ -19,18 +19,21 @@ const ofThisProcess: Usage = {
   },
 };
 
-/** Calls `end` once, with the limit that was exceeded. `progressed`: the reading got on. */
+/** Calls `end` once, with the limit that was exceeded. `progressed`: the reading got on; `ocr`: the page that OCR reads. */
 export function watchCost(
   limits: ReadingLimits,
   end: (exceeded: keyof typeof documentExits) => void,
   usage: Usage = ofThisProcess,
-): { progressed(): void } {
+): { progressed(ocr?: number): void } {
   let progressedAt = usage.processorSeconds();
+  /** that OCR has begun to read */
+  let pages = 0;
+  let lastPage: number | undefined;
 
   function exceeded(): keyof typeof documentExits | null {
     if (usage.bytes() > limits.memoryBytes) return 'memory';
     const now = usage.processorSeconds();
-    if (now > limits.totalSeconds) return 'late';
+    if (now > limits.totalSeconds + pages * limits.ocrPageSeconds) return 'late';
     return now - progressedAt > limits.stallSeconds ? 'stalled' : null;
   }
 
@@ -42,8 +45,10 @@ export function watchCost(
   }, msBetweenLooks);
 
   return {
-    progressed() {
+    progressed(ocr) {
       progressedAt = usage.processorSeconds();
+      if (ocr !== undefined && ocr !== lastPage) pages += 1;
+      lastPage = ocr ?? lastPage;
     },
   };
 }

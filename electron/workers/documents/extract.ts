@@ -31,6 +31,7 @@ const extractors: Record<DocumentKind, Extractor> = {
   text: extractLines,
   code: extractLines,
   csv: extractCsv,
+  picture: async (...task) => (await import('./ocr')).extractPicture(...task),
 };
 
 /** Writes the text of the task. Rejects with a `ConcertinaError`; what it wrote then is of no use. */

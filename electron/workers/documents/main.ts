@@ -30,7 +30,7 @@ function read({ task, limits }: DocumentOrder): void {
   function report(message: DocumentWorkMessage): void {
     if (ended) return;
     ended = message.type !== 'progress' && message.type !== 'sections';
-    cost.progressed();
+    cost.progressed(message.type === 'progress' ? message.pages?.ocr : undefined);
     // the parent ends this process when it has heard the last one
     parent.send(message);
   }

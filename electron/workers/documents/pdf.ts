@@ -1,4 +1,4 @@
-/** PDF, page by page, through pdf.js. */
+/** PDF, page by page, through pdf.js. Pages without text are pictures, which OCR reads (scannedPages.ts). */
 
 import { readFileSync } from 'node:fs';
 import 'pdfjs-dist/legacy/build/pdf.worker.mjs';
@@ -8,11 +8,13 @@ import { ConcertinaError, shownText } from '../../contract/errors';
 import { pageLabel } from '../../contract/lib/pages';
 import { limits } from '../../contract/limits';
 import { PdfLayout } from './pdfLayout';
+import type { ScannedPages } from './scannedPages';
 import {
   damaged,
   type Extractor,
   locked,
   type OnProgress,
+  pagesNamed,
   SectionList,
   type Source,
   type TextSink,
@@ -31,7 +33,7 @@ export const extractPdf: Extractor = async (source, sink, onProgress) => {
     data: new Uint8Array(buffer, byteOffset, byteLength),
     verbosity: alsoWarnings,
     ...(source.password !== null && { password: source.password }),
-    ...surroundings(source.cMapFolder),
+    ...surroundings(source.folders.cMaps),
   });
   try {
     const pdf = await task.promise.catch((error: unknown) => {
@@ -44,7 +46,8 @@ export const extractPdf: Extractor = async (source, sink, onProgress) => {
   }
 };
 
-async function readPages(pdf: PDFDocumentProxy, { name }: Source, sink: TextSink, onProgress: OnProgress, log: PdfLog) {
+async function readPages(pdf: PDFDocumentProxy, source: Source, sink: TextSink, onProgress: OnProgress, log: PdfLog) {
+  const { name } = source;
   const all = pdf.numPages;
   if (all > limits.maxDocumentPages) throw tooManyPages(name, all);
   // a tree of them that is damaged costs nothing but the names
@@ -53,22 +56,38 @@ async function readPages(pdf: PDFDocumentProxy, { name }: Source, sink: TextSink
   const layout = new PdfLayout();
   const empty: number[] = [];
   const unreadable: number[] = [];
+  const unread: number[] = [];
+  let withText = 0;
+  // its libraries are started only when a page needs them
+  let scanned: ScannedPages | null = null;
   for (let number = 1; number <= all; number++) {
     if (sink.length > 0) sink.append('\n\n');
-    sections.begin('page', pageLabel(number, labels && printedOn(labels[number - 1])), 0, sink.length);
-    const text = await readPage(pdf, number, layout).catch(() => null);
-    if (text === null) unreadable.push(number);
-    else if (text === '') empty.push(number);
+    let text = await readPage(pdf, number, layout).catch(() => null);
+    if (text === '' && (scanned?.tried ?? 0) < limits.maxOcrPages) {
+      const report = (share: number) => onProgress((number - 1 + share) / all, { done: number - 1, all, ocr: number });
+      report(0);
+      scanned ??= await (await import('./scannedPages')).ScannedPages.open(source);
+      text = scanned.text(number, report);
+      if (text === '') empty.push(number);
+      text ??= '';
+    } else if (text === '') unread.push(number);
+    else if (text === null) unreadable.push(number);
+    const label = pageLabel(number, labels && printedOn(labels[number - 1]));
+    sections.begin('page', label, 0, sink.length, scanned?.read.at(-1) === number || undefined);
+    if (text) withText += 1;
     sink.append(text ?? '');
     if (number % pagesBetweenCleanups === 0) await pdf.cleanup();
     onProgress(number / all, { done: number, all });
   }
   if (unreadable.length === all) throw damaged(name, 'none of its pages can be read');
-  if (empty.length + unreadable.length === all) throw withoutText(name, all);
+  if (withText === 0) throw withoutText(name, all);
   return {
     pages: all,
     sections: sections.finish(sink.length),
-    notices: pageNotices({ empty, unreadable, unknownLetters: layout.unknownLetters, missing: log.missing(all) }),
+    notices: [
+      ...(scanned?.notices(all) ?? []),
+      ...pageNotices({ empty, unread, unreadable, unknownLetters: layout.unknownLetters, missing: log.missing(all) }),
+    ],
   };
 }
 
@@ -160,6 +179,8 @@ export class PdfLog {
 export interface PageFindings {
   /** numbers of pages, in order */
   empty: number[];
+  /** without text, behind the most that OCR reads */
+  unread: number[];
   unreadable: number[];
   /** how many more the file says it has */
   missing: number;
@@ -167,12 +188,15 @@ export interface PageFindings {
   unknownLetters: number;
 }
 
-export function pageNotices({ empty, unreadable, missing, unknownLetters }: PageFindings): string[] {
+export function pageNotices({ empty, unread, unreadable, missing, unknownLetters }: PageFindings): string[] {
   const notices: string[] = [];
   if (empty.length > 0) {
-    const [verb, what] =
-      empty.length === 1 ? ['holds', 'it is a scanned picture'] : ['hold', 'they are scanned pictures'];
-    notices.push(`${pagesNamed(empty)} ${verb} no text: ${what} or empty. Concertina cannot read pictures.`);
+    const [verb, whose] = empty.length === 1 ? ['holds', 'its picture'] : ['hold', 'their pictures'];
+    notices.push(`${pagesNamed(empty)} ${verb} no text, and OCR found none in ${whose}.`);
+  }
+  if (unread.length > 0) {
+    const most = limits.maxOcrPages.toLocaleString('en');
+    notices.push(`${pagesNamed(unread)} left out: OCR reads at most ${most} pages of a document. Split the file.`);
   }
   if (unreadable.length > 0) notices.push(`${pagesNamed(unreadable)} could not be read: the file is damaged there.`);
   if (missing > 0) {
@@ -188,25 +212,4 @@ export function pageNotices({ empty, unreadable, missing, unknownLetters }: Page
     );
   }
   return notices;
-}
-
-const mostRanges = 8;
-
-/** "Page 3", "Pages 3 to 7", "Pages 1, 3 to 7 and 9" */
-export function pagesNamed(pages: number[]): string {
-  const ranges: [number, number][] = [];
-  for (const page of pages) {
-    const last = ranges.at(-1);
-    if (last && last[1] === page - 1) last[1] = page;
-    else ranges.push([page, page]);
-  }
-  const named = ranges.slice(0, mostRanges).map(([first, last]) => nameOf(first, last));
-  if (ranges.length > mostRanges) named.push(`${ranges.length - mostRanges} more`);
-  const list = named.length > 1 ? `${named.slice(0, -1).join(', ')} and ${named.at(-1)}` : named.join('');
-  return `${pages.length === 1 ? 'Page' : 'Pages'} ${list}`;
-}
-
-function nameOf(first: number, last: number): string {
-  if (first === last) return String(first);
-  return last === first + 1 ? `${first}, ${last}` : `${first} to ${last}`;
 }

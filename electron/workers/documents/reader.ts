@@ -19,10 +19,13 @@ function post(message: DocumentWorkMessage): void {
 
 function reporter(): OnProgress {
   let last = Number.NEGATIVE_INFINITY;
+  let lastPage: number | undefined;
   return (fraction, pages) => {
     const now = performance.now();
-    if (now - last < msBetweenReports) return;
+    // each page that OCR begins has time of its own, which is counted from this report on
+    if (now - last < msBetweenReports && pages?.ocr === lastPage) return;
     last = now;
+    lastPage = pages?.ocr;
     post({ type: 'progress', fraction, pages: pages ?? null });
   };
 }

@@ -2,10 +2,10 @@
 
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
-import type { Section } from '../../contract/documents';
+import type { PagesRead, Section } from '../../contract/documents';
 import { ConcertinaError, messageOf } from '../../contract/errors';
 import { limits } from '../../contract/limits';
-import type { Extraction, TextMark } from '../../contract/workerTasks';
+import type { Extraction, ReadingFolders, TextMark } from '../../contract/workerTasks';
 
 /** UTF-16 units between two marks */
 const markEvery = 65_536;
@@ -96,13 +96,13 @@ export class SectionList {
   private step = 1;
   private candidates = 0;
 
-  /** Of text from `start` on; not before the one that began last. */
-  begin(kind: Section['kind'], label: string, level: number, start: number): void {
+  /** Of text from `start` on; not before the one that began last. `ocr`: its text comes by OCR. */
+  begin(kind: Section['kind'], label: string, level: number, start: number, ocr?: true): void {
     if (kind === 'heading' && !this.takes(level)) return;
     const before = this.list.at(-1);
     if (before) before.end = start;
     else if (start > 0) this.list.push({ kind: 'lines', label: 'Beginning', level: 0, start: 0, end: start });
-    this.list.push({ kind, label: shortened(label), level, start, end: start });
+    this.list.push({ kind, label: shortened(label), level, start, end: start, ...(ocr && { ocr }) });
     while (this.list.length > most) this.join();
   }
 
@@ -242,8 +242,8 @@ export function withoutText(name: string, pages: number): ConcertinaError {
   const what = pages === 1 ? 'its one page holds no text' : `none of its ${pages} pages holds text`;
   return new ConcertinaError(
     'document-unsupported',
-    `${name} is a scanned document: ${what}, only pictures.`,
-    'Concertina cannot read pictures. Run a text recognition (OCR) program over it and attach the result.',
+    `${name} cannot be used: ${what}, and OCR found none in ${pages === 1 ? 'its picture' : 'their pictures'}.`,
+    'Attach a sharper scan with upright pages, or a file with text.',
   );
 }
 
@@ -251,11 +251,32 @@ export function withoutText(name: string, pages: number): ConcertinaError {
 export function pictureNotice(pictures: number): string[] {
   if (pictures === 0) return [];
   const what = pictures === 1 ? 'One picture was' : `${pictures} pictures were`;
-  return [`${what} left out: Concertina cannot read pictures.`];
+  return [`${what} left out. Text in a picture is read when the picture itself is attached.`];
 }
 
 export function empty(name: string): ConcertinaError {
   return new ConcertinaError('document-unsupported', `${name} holds no text.`, 'Choose another file.');
+}
+
+const mostRanges = 8;
+
+/** "Page 3", "Pages 3 to 7", "Pages 1, 3 to 7 and 9" */
+export function pagesNamed(pages: number[]): string {
+  const ranges: [number, number][] = [];
+  for (const page of pages) {
+    const last = ranges.at(-1);
+    if (last && last[1] === page - 1) last[1] = page;
+    else ranges.push([page, page]);
+  }
+  const named = ranges.slice(0, mostRanges).map(([first, last]) => nameOf(first, last));
+  if (ranges.length > mostRanges) named.push(`${ranges.length - mostRanges} more`);
+  const list = named.length > 1 ? `${named.slice(0, -1).join(', ')} and ${named.at(-1)}` : named.join('');
+  return `${pages.length === 1 ? 'Page' : 'Pages'} ${list}`;
+}
+
+function nameOf(first: number, last: number): string {
+  if (first === last) return String(first);
+  return last === first + 1 ? `${first}, ${last}` : `${first} to ${last}`;
 }
 
 // The shape of every extractor: one file in, its text into the sink, and what is known about its parts.
@@ -264,14 +285,13 @@ export interface Source {
   path: string;
   /** for sentences about the file */
   name: string;
-  /** folder of pdf.js's character maps */
-  cMapFolder: string;
+  folders: ReadingFolders;
   /** null: none was given */
   password: string | null;
 }
 
 /** fraction: 0 to 1 */
-export type OnProgress = (fraction: number, pages?: { done: number; all: number }) => void;
+export type OnProgress = (fraction: number, pages?: PagesRead) => void;
 
 type Extracted = Pick<Extraction, 'pages' | 'sections' | 'notices'>;
 

@@ -5,6 +5,7 @@ import {
   FileSpreadsheet,
   FileText,
   FileType,
+  Image,
   ListChecks,
   LockKeyhole,
   Mail,
@@ -340,6 +341,7 @@ function KindIcon({ kind, className }: { kind: DocumentKind | null; className: s
   if (kind === 'code' || kind === 'html') return <FileCode className={className} aria-hidden="true" />;
   if (kind === 'pptx' || kind === 'odp') return <Presentation className={className} aria-hidden="true" />;
   if (kind === 'eml') return <Mail className={className} aria-hidden="true" />;
+  if (kind === 'picture') return <Image className={className} aria-hidden="true" />;
   if (kind === 'epub') return <BookOpen className={className} aria-hidden="true" />;
   if (kind === 'csv' || kind === 'xlsx' || kind === 'ods')
     return <FileSpreadsheet className={className} aria-hidden="true" />;
@@ -371,5 +373,9 @@ function readingText(sent: number | null, job: DocumentJob | null): string {
   if (!job) return sent !== null && sent < 1 ? 'Sending' : 'Waiting';
   if (job.state !== 'reading') return 'Waiting for the one before';
   if (!job.pages) return 'Reading';
-  return `Reading ${formatCount(job.pages.done)} of ${formatCount(job.pages.all)} pages`;
+  const { all, ocr } = job.pages;
+  if (ocr !== undefined) {
+    return all === 1 ? 'Reading it by OCR' : `Reading page ${formatCount(ocr)} of ${formatCount(all)} by OCR`;
+  }
+  return `Reading ${formatCount(job.pages.done)} of ${formatCount(all)} pages`;
 }

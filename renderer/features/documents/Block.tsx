@@ -51,6 +51,7 @@ export function Block({ documentId, block, section, texts, inContext, place, isT
         <h3 className="flex items-baseline justify-between gap-2 pt-4 pb-1 text-xs font-semibold text-ink-2">
           <span dir="auto" className="min-w-0 truncate">
             {section.label}
+            {section.ocr && <OcrMark />}
           </span>
           {inContext && <ContextMark state={inContext} />}
         </h3>
@@ -69,6 +70,15 @@ export function Block({ documentId, block, section, texts, inContext, place, isT
         />
       )}
     </>
+  );
+}
+
+/** Behind the name of a section. */
+export function OcrMark() {
+  return (
+    <span className="font-normal text-warn" title="Text recognized in a picture: it can hold errors.">
+      {' · OCR'}
+    </span>
   );
 }
 

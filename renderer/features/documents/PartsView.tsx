@@ -10,6 +10,7 @@ import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';
 import { controlClass } from '../../ui/Field';
 import { formatCount } from '../../ui/format';
+import { OcrMark } from './Block';
 import { ContextMark } from './ContextMark';
 import { partOf } from './selection';
 
@@ -80,6 +81,7 @@ function PartRow({ document, index }: { document: PanelDocument; index: number }
         style={{ paddingInlineStart: Math.max(0, section.level - 1) * 12 }}
       >
         {section.label}
+        {section.ocr && <OcrMark />}
       </button>
       {sent.has(index) && <ContextMark state="sent" />}
       <span

@@ -28,6 +28,7 @@ export const kindNames: Record<DocumentKind, string> = {
   text: 'Text',
   csv: 'CSV',
   code: 'Code',
+  picture: 'Picture, read by OCR',
 };
 
 const withHeadings = new Set<DocumentKind>(['docx', 'odt', 'rtf', 'epub', 'html', 'markdown']);

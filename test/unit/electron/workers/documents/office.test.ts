@@ -32,7 +32,9 @@ describe('a text', () => {
       ['Rates', 2],
     ]);
     expect(found.sections.at(-1)?.end).toBe(found.characters);
-    expect(found.notices).toEqual(['One picture was left out: Concertina cannot read pictures.']);
+    expect(found.notices).toEqual([
+      'One picture was left out. Text in a picture is read when the picture itself is attached.',
+    ]);
   });
 
   it('with a password is opened by it alone', async () => {

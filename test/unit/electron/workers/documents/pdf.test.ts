@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { pageNotices, pagesNamed } from '@/electron/workers/documents/pdf';
+import { pageNotices } from '@/electron/workers/documents/pdf';
+import { pagesNamed } from '@/electron/workers/documents/textSink';
 import { makePdf } from '@/test/fixtures/documents/pdf';
 import { expectRefused, extract } from './support';
 
@@ -46,19 +47,17 @@ describe('a PDF', () => {
     expect(text).toBe('left one\nleft two\nright one\nright two');
   });
 
-  it('says which pages are pictures', async () => {
+  it('says which pages are pictures without text', async () => {
     const pages = [1, 2, 3, 4, 5, 6, 7, 8].map((page) => ({ lines: page >= 3 && page <= 7 ? [] : prose(page) }));
     const { notices, section } = await extract('pdf', makePdf(pages));
-    expect(notices).toEqual([
-      'Pages 3 to 7 hold no text: they are scanned pictures or empty. Concertina cannot read pictures.',
-    ]);
+    expect(notices).toEqual(['Pages 3 to 7 hold no text, and OCR found none in their pictures.']);
     expect(section('Page 5').trim()).toBe('');
     expect(section('Page 8')).toContain('page 8');
   });
 
-  it('is refused when it is scanned, damaged or something else', async () => {
+  it('is refused when OCR finds nothing either, when it is damaged or something else', async () => {
     const empty = { lines: [] };
-    await expectRefused('pdf', makePdf([empty, empty]), 'document-unsupported', /^file .*scanned.*\b2 pages/);
+    await expectRefused('pdf', makePdf([empty, empty]), 'document-unsupported', /^file .*\b2 pages .*OCR found none/);
     await expectRefused('pdf', '%PDF-1.4\nnothing of a PDF follows', 'document-invalid', /^file .*damaged/);
   });
 
@@ -115,7 +114,8 @@ describe('a PDF', () => {
     expect(pagesNamed([4])).toBe('Page 4');
     expect(pagesNamed([1, 3, 4, 6, 7, 8])).toBe('Pages 1, 3, 4 and 6 to 8');
     expect(pagesNamed(Array.from({ length: 20 }, (_, index) => index * 2))).toMatch(/, 14 and 12 more$/);
-    expect(pageNotices({ empty: [], unreadable: [2], missing: 1, unknownLetters: 0.5 })).toEqual([
+    expect(pageNotices({ empty: [], unread: [7, 9], unreadable: [2], missing: 1, unknownLetters: 0.5 })).toEqual([
+      'Pages 7 and 9 left out: OCR reads at most 1,000 pages of a document. Split the file.',
       'Page 2 could not be read: the file is damaged there.',
       '1 page is missing: the file is damaged. Page numbers behind the gap may be off.',
       'The fonts of this file do not say which letters they draw: about 50% of the text is unreadable.',

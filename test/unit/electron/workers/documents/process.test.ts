@@ -13,12 +13,13 @@ import { endlessPdf, nestedPdf, pdfBomb } from '@/test/fixtures/documents/bombs'
 import { makeDocx, paragraph } from '@/test/fixtures/documents/docx';
 import { makeOdf, makeXlsx } from '@/test/fixtures/documents/office';
 import { makePdf } from '@/test/fixtures/documents/pdf';
+import { pageWith, readingFolders, scanned } from '@/test/fixtures/documents/scans';
 import { bundlesWithWorkers } from '@/test/fixtures/services';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 import { bundleForNode } from '../../../../../electron/build.mjs';
 
-const cMapFolder = resolve('node_modules/pdfjs-dist/cmaps');
 const bundles = resolve('build/test-bundles');
+const folders = readingFolders();
 
 beforeAll(async () => {
   await mkdir(bundles, { recursive: true });
@@ -29,22 +30,24 @@ beforeAll(async () => {
 interface Run {
   limits?: Partial<ReadingLimits>;
   stopAt?: number;
+  /** ends it when OCR has begun with this page */
+  stopAtOcrOf?: number;
 }
 
-async function run(kind: DocumentKind, content: Buffer | string, { limits, stopAt = 2 }: Run = {}) {
+async function run(kind: DocumentKind, content: Buffer | string, { limits, stopAt = 2, stopAtOcrOf }: Run = {}) {
   const folder = await temporaryFolder();
   const path = join(folder, `file.${kind}`);
   const textPath = join(folder, 'text.txt');
   await writeFile(path, content);
   const stop = new AbortController();
   const extraction = await runExtraction(
-    { path, name: 'file', kind, bytes: content.length, textPath, cMapFolder, password: null },
+    { path, name: 'file', kind, bytes: content.length, textPath, folders, password: null },
     {
       openProcess: () => forkProcess(join(bundles, 'documents.cjs')),
       signal: stop.signal,
       limits,
-      onProgress: (fraction) => {
-        if (fraction >= stopAt) stop.abort();
+      onProgress: (fraction, pages) => {
+        if (fraction >= stopAt || (stopAtOcrOf !== undefined && pages?.ocr === stopAtOcrOf)) stop.abort();
       },
     },
   );
@@ -85,6 +88,22 @@ it('reads documents', async () => {
   const sheets = await run('xlsx', makeXlsx({ Fees: { A1: 'Berth', B7: 1200 } }));
   expect([sheets.text, sheets.extraction.sections[0]?.label]).toEqual(['A1: Berth\nB7: 1200\n', 'Sheet Fees']);
   expect((await run('eml', 'From: a@example.com\nSubject: Pier\n\nNine years.')).text).toContain('Nine years.');
+}, 60_000);
+
+it('reads scanned pages', async () => {
+  const [page] = await scanned([{ lines: ['Nine years by the harbor.'] }]);
+  if (!page) throw new Error('no page');
+  const scans = makePdf([pageWith(page), { lines: ['Words on a page.'] }, pageWith(page)]);
+  const { extraction, text } = await run('pdf', scans);
+  expect(text).toBe('Nine years by the harbor.\n\nWords on a page.\n\nNine years by the harbor.');
+  expect(extraction.sections.map(({ ocr }) => ocr)).toEqual([true, undefined, true]);
+}, 60_000);
+
+it('is ended in the middle of a page that OCR reads', async () => {
+  const [page] = await scanned([{ lines: Array.from({ length: 50 }, (_, line) => `Line ${line} of nine years.`) }], 1);
+  if (!page) throw new Error('no page');
+  const pages = Array.from({ length: 30 }, () => pageWith(page));
+  await expect(run('pdf', makePdf(pages), { stopAtOcrOf: 2 })).rejects.toMatchObject({ code: 'cancelled' });
 }, 60_000);
 
 it('brings nothing that reaches the network or starts programs', async () => {
@@ -168,7 +187,7 @@ describe('a document that is made to take long', () => {
   }, 120_000);
 });
 
-const costLimits = { memoryBytes: 1000, heapMb: 1, stallSeconds: 10, totalSeconds: 100 };
+const costLimits = { memoryBytes: 1000, heapMb: 1, stallSeconds: 10, totalSeconds: 100, ocrPageSeconds: 20 };
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -208,6 +227,19 @@ it('counts the time of processors, not that of the clock', () => {
   used.processorSeconds = 38;
   vi.advanceTimersByTime(1000);
   expect(ends).toEqual(['stalled']);
+});
+
+it('gives each page that OCR reads more time', () => {
+  const { used, ends, progressed } = cost();
+  for (let seconds = 0; seconds <= 139; seconds++) {
+    used.processorSeconds = seconds;
+    progressed(seconds < 60 ? 1 : 2);
+    vi.advanceTimersByTime(1000);
+  }
+  expect(ends).toEqual([]);
+  used.processorSeconds = 141;
+  vi.advanceTimersByTime(1000);
+  expect(ends).toEqual(['late']);
 });
 
 it('ends what gets on without end', () => {

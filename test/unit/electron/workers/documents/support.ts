@@ -6,13 +6,16 @@ import type { DocumentKind, Section } from '@/electron/contract/documents';
 import type { ErrorCode } from '@/electron/contract/errors';
 import type { Extraction } from '@/electron/contract/workerTasks';
 import { extractDocument } from '@/electron/workers/documents/extract';
+import { readingFolders } from '@/test/fixtures/documents/scans';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
-export const cMapFolder = 'node_modules/pdfjs-dist/cmaps';
+const folders = readingFolders();
 
 export interface Extracted extends Extraction {
   text: string;
   progress: number[];
+  /** pages that OCR read, in the order of the reports */
+  recognized: number[];
   /** the section's own text, by label */
   section(label: string): string;
 }
@@ -21,18 +24,35 @@ export async function extract(
   kind: DocumentKind,
   content: Buffer | string,
   password: string | null = null,
+  languages = folders.languages,
 ): Promise<Extracted> {
   const folder = await temporaryFolder();
   const path = join(folder, 'file');
   const textPath = join(folder, 'text.txt');
   await writeFile(path, content);
   const progress: number[] = [];
-  const task = { path, name: 'file', kind, bytes: content.length, textPath, cMapFolder, password };
-  const extraction = await extractDocument(task, (fraction) => {
+  const recognized = new Set<number>();
+  const task = {
+    path,
+    name: 'file',
+    kind,
+    bytes: content.length,
+    textPath,
+    folders: { ...folders, languages },
+    password,
+  };
+  const extraction = await extractDocument(task, (fraction, pages) => {
     progress.push(fraction);
+    if (pages?.ocr) recognized.add(pages.ocr);
   });
   const text = await readFile(textPath, 'utf8');
-  return { ...extraction, text, progress, section: (label) => sectionText(text, extraction.sections, label) };
+  return {
+    ...extraction,
+    text,
+    progress,
+    recognized: [...recognized],
+    section: (label) => sectionText(text, extraction.sections, label),
+  };
 }
 
 /** The name of the document is "file". */
