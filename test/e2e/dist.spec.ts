@@ -6,6 +6,7 @@ import path from 'node:path';
 import { chromium, expect, type Page, test } from '@playwright/test';
 import { buildDist } from '../../electron/dist.mjs';
 import { makePdf } from '../fixtures/documents/pdf';
+import { pageWith, scanned } from '../fixtures/documents/scans';
 import { smallModel } from '../models.mjs';
 import { ask, call, ready } from './chat';
 
@@ -57,7 +58,9 @@ test('the packaged app starts, answers and reads a document', async ({ browserNa
     const { context: loaded } = await ready(page);
     expect(loaded?.typeK.effective).toBe('turbo4');
     expect((await ask(page, 'Hello, who are you?')).trim()).not.toBe('');
-    expect(await readPdf(page, '\u4e2d\u6587')).toBe('\u4e2d\u6587');
+    expect(await readPdf(page, makePdf([{ lines: ['\u4e2d\u6587'] }], { chinese: true }))).toBe('\u4e2d\u6587');
+    const scans = await scanned([{ lines: ['Nine years by the harbor.'] }]);
+    expect(await readPdf(page, makePdf(scans.map(pageWith)))).toBe('Nine years by the harbor.');
     await page.keyboard.press('Control+d');
     await page.getByTestId('third-party-open').click();
     const shown = page.getByTestId('third-party-text');
@@ -72,9 +75,8 @@ test('the packaged app starts, answers and reads a document', async ({ browserNa
   await rm(folder, { recursive: true });
 });
 
-/** The process and the thread that read it, and the map of its letters, lie in the archive of the app. */
-async function readPdf(page: Page, words: string): Promise<string> {
-  const pdf = makePdf([{ lines: [words] }], { chinese: true });
+/** The process and the thread that read it, the map of its letters and what OCR needs lie in the archive of the app. */
+async function readPdf(page: Page, pdf: Buffer): Promise<string> {
   const file = { uploadId: null, name: 'words.pdf', bytes: pdf.length, offset: 0, data: pdf.toString('base64') };
   const { jobId } = await call(page, 'documents.upload', file);
   const job = async () => (await call(page, 'documents.jobs', undefined)).find(({ id }) => id === jobId);
