@@ -208,7 +208,8 @@ function others({ chatTemplate, notes, speculation: { asked, effective, reason }
   const found: Fallback[] = notes.map((note) => ({ id: 'note', what: sentence(note), why: '', advice: '' }));
   if (reason !== '' && (asked === 'draft' || asked === 'mtp')) {
     const what = effective === 'off' ? 'Nothing is drafted.' : 'Tokens are drafted from the text.';
-    const advice = 'Choose another draft model in Settings → Advanced → Engine → Drafting: a small one of the same family.';
+    const advice =
+      'Choose another draft model in Settings → Advanced → Engine → Drafting: a small one of the same family.';
     found.push({ id: 'drafting', what, why: sentence(reason), advice });
   }
   if (chatTemplate) {

@@ -1,19 +1,15 @@
-/**
- * Pictures of the pages of a PDF: PDFium, as WebAssembly in the thread that reads foreign files. pdf.js, which reads the
- * text, needs a canvas to draw on: there is none here, and a native one would be a library for each platform.
- */
-import { readFileSync } from 'node:fs';
+/** Pictures of the pages of a PDF for people, with the words marked that they came for. */
 import { crc32, deflateSync } from 'node:zlib';
-import { init, type WrappedPdfiumModule } from '@embedpdf/pdfium';
+import type { WrappedPdfiumModule } from '@embedpdf/pdfium';
 import { ConcertinaError } from '../../contract/errors';
 import { QuotedText } from '../../contract/lib/quotes';
 import type { PageMark, PagePicture, PageTask } from '../../contract/workerTasks';
+import { memoryOf, openPdf, withAnnotations } from './pdfium';
 import { damaged, locked } from './textSink';
 
 // of PDFium's public headers: fpdfview.h
-const wrongPassword = 4;
 const bitmapWithAlpha = 4;
-const [withAnnotations, redFirst] = [0x01, 0x10];
+const redFirst = 0x10;
 const white = 0xffffffff;
 /** a plan, or a page that is enlarged a lot, is drawn coarser: the pixels alone take 4 bytes each, twice */
 const mostPixels = 12e6;
@@ -25,7 +21,7 @@ interface Drawing {
   pixels: Uint8Array;
 }
 
-/** One open PDF. The process ends with it, so what PDFium holds is not given back. */
+/** One open PDF. */
 export class PageDrawing {
   private constructor(
     private readonly pdfium: WrappedPdfiumModule,
@@ -36,14 +32,8 @@ export class PageDrawing {
 
   /** `pdfiumPath`: its WebAssembly. Rejects with a `ConcertinaError`. */
   static async open({ path, name, pdfiumPath }: Pick<PageTask, 'path' | 'name' | 'pdfiumPath'>): Promise<PageDrawing> {
-    const { buffer } = Uint8Array.from(readFileSync(pdfiumPath));
-    const pdfium = await init({ wasmBinary: buffer });
-    pdfium.PDFiumExt_Init();
-    const file = readFileSync(path);
-    const place = pdfium.pdfium.wasmExports.malloc(file.length);
-    memoryOf(pdfium).set(file, place);
-    const document = pdfium.FPDF_LoadMemDocument(place, file.length, '');
-    if (document === 0 && pdfium.FPDF_GetLastError() === wrongPassword) throw locked(name, false);
+    const { pdfium, document, locked: isLocked } = await openPdf(pdfiumPath, path, null);
+    if (isLocked) throw locked(name, false);
     if (document === 0) throw damaged(name, 'its pages cannot be drawn');
     const form = pdfium.PDFiumExt_InitFormFillEnvironment(document, pdfium.PDFiumExt_OpenFormFillInfo());
     return new PageDrawing(pdfium, document, form);
@@ -124,11 +114,6 @@ export class PageDrawing {
     const share = (at: number) => Math.min(1, Math.max(0, pdfium.pdfium.getValue(at, 'i32') / fine));
     return [share(room), share(room + 4)];
   }
-}
-
-/** As it is now: it is another one after it grew. Missing in PDFium's types. */
-function memoryOf({ pdfium }: WrappedPdfiumModule): Uint8Array {
-  return (pdfium as unknown as { HEAPU8: Uint8Array }).HEAPU8;
 }
 
 /** PDFium rounds places to pixels of a page so large. */

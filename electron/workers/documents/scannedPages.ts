@@ -1,13 +1,8 @@
-/**
- * Pages of a PDF without text: PDFium, as WebAssembly in this thread, draws them, and OCR reads the pictures. pdf.js, which
- * reads the text of the others, needs a canvas to draw on: there is none here, and a native one would be a library for
- * each platform, open to foreign files.
- */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+/** Pages of a PDF without text: PDFium draws them, and OCR reads the pictures. */
 import { join } from 'node:path';
-import { init, type WrappedPdfiumModule } from '@embedpdf/pdfium';
+import type { WrappedPdfiumModule } from '@embedpdf/pdfium';
 import { type Recognized, TextRecognition } from './ocr';
+import { memoryOf, openPdf, withAnnotations } from './pdfium';
 import type { Source } from './textSink';
 
 /** what Tesseract's networks were trained with */
@@ -19,7 +14,7 @@ const mostPixels = 20e6;
 const paper = 250;
 // of PDFium's fpdfview.h
 const grayBitmap = 1;
-const [withAnnotations, inGray] = [0x01, 0x08];
+const inGray = 0x08;
 
 export interface PagePicture {
   /** PGM, 8 bits */
@@ -35,12 +30,12 @@ export class ScannedPages {
   tried = 0;
 
   private constructor(
-    private readonly drawing: PageDrawing,
+    private readonly drawing: ScanDrawing,
     private readonly recognition: TextRecognition,
   ) {}
 
   static async open(source: Source): Promise<ScannedPages> {
-    return new ScannedPages(await PageDrawing.open(source), await TextRecognition.open(source.folders));
+    return new ScannedPages(await ScanDrawing.open(source), await TextRecognition.open(source.folders));
   }
 
   /** @returns the text of the page with this number, from 1; '': OCR found none; null: nothing is on the page */
@@ -71,19 +66,16 @@ export class ScannedPages {
 
 const format = (count: number) => count.toLocaleString('en');
 
-/** Pictures of the pages of one PDF. The process ends with it, so nothing is given back. */
-export class PageDrawing {
+/** Gray pictures of the pages of one PDF, as Tesseract reads them. */
+export class ScanDrawing {
   private constructor(
     private readonly pdfium: WrappedPdfiumModule,
     private readonly document: number,
   ) {}
 
-  static async open({ path, password, folders }: Omit<Source, 'name'>): Promise<PageDrawing> {
-    const { buffer } = Uint8Array.from(await readFile(join(folders.ocr, 'pdfium.wasm')));
-    const pdfium = await init({ wasmBinary: buffer });
-    pdfium.PDFiumExt_Init();
-    const { place, bytes } = fileInMemory(pdfium, path);
-    return new PageDrawing(pdfium, pdfium.FPDF_LoadMemDocument(place, bytes, password ?? ''));
+  static async open({ path, password, folders }: Omit<Source, 'name'>): Promise<ScanDrawing> {
+    const { pdfium, document } = await openPdf(join(folders.ocr, 'pdfium.wasm'), path, password);
+    return new ScanDrawing(pdfium, document);
   }
 
   /** @returns null: it cannot be drawn */
@@ -118,28 +110,5 @@ export class PageDrawing {
     const file = blank ? null : Buffer.concat([Buffer.from(`P5\n${width} ${height}\n255\n`), dots]);
     pdfium.FPDFBitmap_Destroy(bitmap);
     return file ? { file, dpi: Math.round(dpi) } : 'blank';
-  }
-}
-
-/** Its types leave it out. It is another array after each growth. */
-function memoryOf({ pdfium }: WrappedPdfiumModule): Uint8Array {
-  return (pdfium as unknown as { HEAPU8: Uint8Array }).HEAPU8;
-}
-
-/** Straight into the memory of WebAssembly: one copy of a large file is enough. */
-function fileInMemory(wrapped: WrappedPdfiumModule, path: string): { place: number; bytes: number } {
-  const file = openSync(path, 'r');
-  try {
-    const { size } = fstatSync(file);
-    const place = wrapped.pdfium.wasmExports.malloc(size);
-    const memory = memoryOf(wrapped);
-    for (let done = 0; done < size; ) {
-      const read = readSync(file, memory, place + done, size - done, done);
-      if (read === 0) break;
-      done += read;
-    }
-    return { place, bytes: size };
-  } finally {
-    closeSync(file);
   }
 }

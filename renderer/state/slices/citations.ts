@@ -114,6 +114,8 @@ export function createCitationsActions({ client, get, patch }: Tools) {
       }
     }
     const withoutText = sections.filter((one) => one.kind === 'page' && one.end - one.start <= blankPage).length;
+    // words that OCR got wrong are not what a true quotation says
+    if (sections.some(({ ocr }) => ocr)) return false;
     return unreadable < length / lettersForOneUnreadable && withoutText <= pages.length * mostWithoutText;
   }
 

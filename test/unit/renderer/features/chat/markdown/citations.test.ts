@@ -334,6 +334,16 @@ describe('a quotation that is nowhere', () => {
     expect(await inGarbled(invented)).toEqual({});
   });
 
+  it('is not told where OCR has read a page: it may have got the words wrong', async () => {
+    const page = { kind: 'page', label: 'Page 1', level: 0, start: 0, end: 26 };
+    const { find, bridge } = await asked('The old bridge was closed.');
+    bridge.answer('documents.sections', () => [{ ...page, ocr: true }]);
+    expect(await find(invented)).toEqual({});
+    const { find: inText, bridge: other } = await asked('The old bridge was closed.');
+    other.answer('documents.sections', () => [page]);
+    expect(await inText(invented)).toEqual({ [invented]: null });
+  });
+
   it('is not told when its chat is not open any more', async () => {
     const { find, show } = await asked('The old bridge was closed.');
     show(null);
