@@ -1,5 +1,4 @@
 import { useShallow } from 'zustand/shallow';
-import { isStretched } from '../../../../electron/contract/fit';
 import { draftBytes } from '../../../../electron/contract/lib/memory';
 import { limits } from '../../../../electron/contract/limits';
 import { autoContext, type ContextSettings, type RopeChoice } from '../../../../electron/contract/settings';
@@ -219,16 +218,6 @@ function RopeField({ context, trained, onChange }: RopeFieldProps) {
         <Segmented name="rope" label="Longer than trained" value={rope} options={options} onValue={choose} />
       </div>
       <p className="text-xs leading-relaxed text-ink-3">{ropeText[rope]}</p>
-      {isStretched(context, trained) && (
-        <p
-          role="status"
-          className="rounded-md bg-warn-soft px-2.5 py-2 text-xs leading-relaxed text-ink"
-          data-testid="rope-warning"
-        >
-          {`${formatRatio(nCtx / trained)} the ${formatCount(trained)} tokens that the model was trained for: `}
-          answers get worse, near the beginning of a text too. Check them.
-        </p>
-      )}
       {rope !== 'model' && nCtx === autoContext && (
         <p className="text-xs text-ink-3">{`Auto ends at ${formatCount(trained)} tokens. Choose a length to go further.`}</p>
       )}
@@ -237,10 +226,6 @@ function RopeField({ context, trained, onChange }: RopeFieldProps) {
       )}
     </div>
   );
-}
-
-function formatRatio(ratio: number): string {
-  return `${ratio.toFixed(ratio < 10 ? 1 : 0)} times`;
 }
 
 // What each way beyond the trained length is for, in plain words.

@@ -1,4 +1,5 @@
 import type { AutoLength } from '../../../../electron/contract/engine';
+import { isStretched } from '../../../../electron/contract/fit';
 import { limits } from '../../../../electron/contract/limits';
 import { autoContext, type ContextSettings } from '../../../../electron/contract/settings';
 import { isEmptyDraft, selectChatId, selectDraftOfOpenChat } from '../../../state/lib/openChat';
@@ -73,6 +74,16 @@ export function ContextField({ context, trained, current }: ContextFieldProps) {
       >
         <ContextSlider value={shown} max={max} marks={marks} stale={stale} onValue={set} />
       </Field>
+      {trained !== null && isStretched(context, trained) && (
+        <p
+          role="status"
+          className="rounded-md bg-warn-soft px-2.5 py-2 text-xs leading-relaxed text-ink"
+          data-testid="rope-warning"
+        >
+          {`${formatRatio(context.nCtx / trained)} the ${formatCount(trained)} tokens that the model was trained for: `}
+          answers get worse, near the beginning of a text too. Check them.
+        </p>
+      )}
       <div className="-mt-1 grid gap-2">
         <div className="flex flex-wrap gap-2">
           <Button
@@ -112,6 +123,10 @@ function useOpenChatTokens(): number | null {
   const empty = isEmptyDraft(useApp(selectDraftOfOpenChat));
   const tokens = useApp(selectChatTokens);
   return chatId === null && empty ? null : tokens;
+}
+
+function formatRatio(ratio: number): string {
+  return `${ratio.toFixed(ratio < 10 ? 1 : 0)} times`;
 }
 
 interface MarkListProps {
