@@ -20,6 +20,7 @@ import type {
   GenerateResult,
   MemoryUse,
   Progress,
+  Stretch,
 } from './types';
 
 export class NativeContext implements Context {
@@ -150,12 +151,18 @@ export class NativeContext implements Context {
     return coded(() => this.#raw.checkpoints());
   }
 
-  saveSession(path: string, signal?: AbortSignal): Promise<number> {
-    return this.#job((cancellation) => saveSession(this.#session, path, cancellation), { signal });
+  get sharesCells(): boolean {
+    this.#guard.check();
+    return this.#raw.sharesCells;
   }
 
-  loadSession(path: string, signal?: AbortSignal): Promise<number> {
-    return this.#job((cancellation) => loadSession(this.#session, path, cancellation), { signal });
+  saveSession(path: string, signal?: AbortSignal, stretch?: Stretch): Promise<number> {
+    const all = { from: 0, to: this.contextUsed };
+    return this.#job((cancellation) => saveSession(this.#session, path, stretch ?? all, cancellation), { signal });
+  }
+
+  loadSession(path: string, signal?: AbortSignal, from = 0): Promise<number> {
+    return this.#job((cancellation) => loadSession(this.#session, path, from, cancellation), { signal });
   }
 
   get #session(): SessionOwner {

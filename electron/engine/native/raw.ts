@@ -48,7 +48,7 @@ export interface RawCompletionStep {
 export interface RawContext
   extends Pick<
     Context,
-    'effective' | 'contextUsed' | 'rewinds' | 'checkpoints' | 'tokens' | 'clear' | 'memory' | 'dispose'
+    'effective' | 'contextUsed' | 'rewinds' | 'sharesCells' | 'checkpoints' | 'tokens' | 'clear' | 'memory' | 'dispose'
   > {
   /** `params`: JSON of llama-server's POST /completion; `draft`: whether tokens are drafted from the first one on */
   complete(
@@ -72,8 +72,8 @@ export interface RawContext
   /** hexadecimal, of the measurements that cells are centered with; 0: none */
   readonly centringHash: string;
   /** bytes of two parts, one behind the other; see native/addon/context/Session.h for both */
-  saveCells(path: string, cancellation: RawCancellation): Promise<CellBytes>;
-  restoreCells(path: string, parts: CellBytes, cancellation: RawCancellation): Promise<number>;
+  saveCells(path: string, from: number, to: number, cancellation: RawCancellation): Promise<CellBytes>;
+  restoreCells(path: string, parts: CellBytes, from: number, cancellation: RawCancellation): Promise<number>;
 }
 
 export interface RawModel

@@ -9,6 +9,7 @@ import type { EffectiveContext } from '../../contract/engine';
 import { ConcertinaError, messageOf } from '../../contract/errors';
 import { toCodedError } from './guards';
 import type { RawAddon, RawCancellation, RawContext } from './raw';
+import type { Stretch } from './types';
 
 const magic = 'CNCTKV02';
 /** of state, checkpoints and label in bytes, a checksum of them all, each 8 bytes, and the magic */
@@ -29,11 +30,12 @@ export interface SessionOwner {
 export async function saveSession(
   { addon, raw, label }: SessionOwner,
   path: string,
+  { from, to }: Stretch,
   cancellation: RawCancellation,
 ): Promise<number> {
   const part = `${path}.${randomBytes(4).toString('hex')}.part`;
   try {
-    const { state, checkpoints } = await raw.saveCells(part, cancellation);
+    const { state, checkpoints } = await raw.saveCells(part, from, to, cancellation);
     const text = Buffer.from(label);
     await appendFile(part, text);
     const covered = state + checkpoints + text.length;
@@ -56,20 +58,21 @@ export async function saveSession(
   }
 }
 
-/** Tokens restored. What is refused here leaves the context as it was. */
+/** Tokens restored, behind the first `from` that the context has. What is refused here leaves the context as it was. */
 export async function loadSession(
   { addon, raw, label, nCtx }: SessionOwner,
   path: string,
+  from: number,
   cancellation: RawCancellation,
 ): Promise<number> {
   const { tokens, parts, checksum } = await readFrame(path, label);
   const covered = parts.state + parts.checkpoints + Buffer.byteLength(label);
   if ((await checksumOf(addon, path, covered, cancellation)) !== checksum) throw corrupt(path, 'its checksum is wrong');
-  if (tokens > nCtx) {
-    const message = `The session has ${tokens} tokens, the context holds ${nCtx}`;
+  if (from + tokens > nCtx) {
+    const message = `The session has ${from + tokens} tokens, the context holds ${nCtx}`;
     throw new ConcertinaError('context-full', message, 'Choose a longer context.');
   }
-  return raw.restoreCells(path, parts, cancellation);
+  return raw.restoreCells(path, parts, from, cancellation);
 }
 
 /** 0: the file is shorter, or cannot be read */

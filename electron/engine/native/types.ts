@@ -211,6 +211,12 @@ export interface ApiResponse {
   taken(bytes: number): void;
 }
 
+/** of `tokens()`, `to` not included */
+export interface Stretch {
+  from: number;
+  to: number;
+}
+
 export interface Context {
   readonly effective: EffectiveContext;
   /** tokens in the KV cache */
@@ -247,13 +253,15 @@ export interface Context {
   checkpoints(): Int32Array;
   /** what a session must agree in to be restored here: one "name value" a line */
   readonly sessionLabel: string;
-  /** KV cache and its tokens to a file; bytes written. Code `cancelled`: there is no file */
-  saveSession(path: string, signal?: AbortSignal): Promise<number>;
+  /** a stretch of its tokens can be saved, and restored behind others */
+  readonly sharesCells: boolean;
+  /** KV cache and its tokens to a file, or a stretch of them; bytes written. Code `cancelled`: there is no file */
+  saveSession(path: string, signal?: AbortSignal, stretch?: Stretch): Promise<number>;
   /**
-   * Refuses (code `data-corrupt`) a file of another model, cache type or build; tokens restored. Code `cancelled`: the
-   * context is as it was, or empty.
+   * Refuses (code `data-corrupt`) a file of another model, cache type or build; tokens restored. `from`: of a stretch, as many
+   * tokens as the context has, behind which it goes. Code `cancelled`: the context is as it was, empty, or without the stretch.
    */
-  loadSession(path: string, signal?: AbortSignal): Promise<number>;
+  loadSession(path: string, signal?: AbortSignal, from?: number): Promise<number>;
   clear(): void;
   memory(): MemoryUse;
   /** idempotent */

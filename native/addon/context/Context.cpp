@@ -252,6 +252,17 @@ void Context::adopt(const std::function<std::vector<llama_token>(llama_seq_id se
     usedTokens = tokens.size();
 }
 
+void Context::extend(const std::function<std::vector<llama_token>()> & add) {
+    scheduler->call([&] {
+        if (!scheduler->holds(slot, tokens))
+            throw CodedError("busy", "A request of the API has taken the cells of this chat", "");
+        const std::vector<llama_token> added = add();
+        tokens.insert(tokens.end(), added.begin(), added.end());
+        scheduler->setTokens(slot, tokens);
+    });
+    usedTokens = tokens.size();
+}
+
 void Context::measure() {
     uint64_t prompts = 0;
     if (scheduler && promptCache > 0) scheduler->call([&] { prompts = scheduler->promptCacheBytes(); });

@@ -82,6 +82,9 @@ public:
     // request of the API uses lose theirs. Throws `busy` when there is no other.
     void adopt(const std::function<std::vector<llama_token>(llama_seq_id sequence)> & restore,
         std::list<common_prompt_checkpoint> checkpoints = {});
+    // Runs `add`, which writes cells behind those of the context's sequence and returns their tokens. Throws `busy` when a request of
+    // the API has taken the sequence.
+    void extend(const std::function<std::vector<llama_token>()> & add);
 
     size_t used() const { return usedTokens; }
     // of an answer that is being written

@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <optional>
 #include <vector>
 
 namespace concertina {
@@ -25,6 +27,43 @@ struct CheckpointHead {
 void throwIfCancelled(const Context & context) {
     if (context.cancel->load()) throw CodedError("cancelled", "The session was stopped");
 }
+
+// One that no slot has: upstream's caches have room for 256 sequences (LLAMA_MAX_SEQ), of which slots take the first. Sequences of
+// one stream share cells, and all of ours are in one (kv_unified), so nothing is copied. It is let go before the next batch.
+constexpr llama_seq_id spareSequence = 255;
+
+// of the context, and of what drafts where it can take part
+void inMemories(Context & context, const std::function<void(llama_memory_t)> & change) {
+    change(llama_get_memory(context.handle));
+    llama_context * draft = context.scheduler->draft();
+    if (draft && sharesCells(draft)) change(llama_get_memory(draft));
+}
+
+// For as long as it lives the context's sequence is a stretch of what it was, and the spare one holds the rest: upstream writes
+// cells only of sequences that a slot may have.
+class Narrowed {
+public:
+    Narrowed(Context & context, llama_pos from, llama_pos to) : context(context) {
+        inMemories(context, [&](llama_memory_t memory) {
+            llama_memory_seq_cp(memory, context.slot, spareSequence, -1, -1);
+            if (from > 0) llama_memory_seq_rm(memory, context.slot, 0, from);
+            llama_memory_seq_rm(memory, context.slot, to, -1);
+        });
+    }
+    ~Narrowed() {
+        inMemories(context, [&](llama_memory_t memory) {
+            // a cell must not be given to a sequence that has it
+            llama_memory_seq_rm(memory, context.slot, -1, -1);
+            llama_memory_seq_cp(memory, spareSequence, context.slot, -1, -1);
+            llama_memory_seq_rm(memory, spareSequence, -1, -1);
+        });
+    }
+    Narrowed(const Narrowed &) = delete;
+    Narrowed & operator=(const Narrowed &) = delete;
+
+private:
+    Context & context;
+};
 
 // Of the model that drafts: among the checkpoints, as one of no length. Without it, drafts would know nothing of the text.
 constexpr int draftMark = -1;
@@ -64,18 +103,61 @@ std::list<common_prompt_checkpoint> readCheckpoints(const std::string & path, co
     return checkpoints;
 }
 
+// The draft's state is the last of the checkpoints.
+std::vector<uint8_t> takeDraft(std::list<common_prompt_checkpoint> & checkpoints) {
+    std::vector<uint8_t> draft;
+    if (!checkpoints.empty() && checkpoints.back().n_tokens == draftMark) {
+        draft = std::move(checkpoints.back().data_tgt);
+        checkpoints.pop_back();
+    }
+    return draft;
+}
+
+// Tokens of the file, whose cells go behind those of the context; none: they are not what follows them.
+size_t append(Context & context, const std::string & path, const std::vector<uint8_t> & draft) {
+    const auto from = static_cast<llama_pos>(context.tokens.size());
+    std::vector<llama_token> tokens(context.effective.nCtx - context.tokens.size());
+    size_t count = 0;
+    context.extend([&] {
+        if (!llama_state_seq_load_file(
+                context.handle, path.c_str(), spareSequence, tokens.data(), tokens.size(), &count))
+            count = 0;
+        const llama_memory_t memory = llama_get_memory(context.handle);
+        const bool follows =
+            count > 0 && llama_memory_seq_pos_min(memory, spareSequence) == from &&
+            llama_memory_seq_pos_max(memory, spareSequence) + 1 == from + static_cast<llama_pos>(count);
+        if (!follows || context.cancel->load()) count = 0;
+        tokens.resize(count);
+        llama_context * drafting = context.scheduler->draft();
+        if (count > 0 && drafting && !draft.empty() && sharesCells(drafting))
+            restoreDraft(drafting, draft, spareSequence, context.tokens.size() + count);
+        inMemories(context, [&](llama_memory_t each) {
+            if (count > 0) llama_memory_seq_cp(each, spareSequence, context.slot, -1, -1);
+            llama_memory_seq_rm(each, spareSequence, -1, -1);
+        });
+        return tokens;
+    });
+    return count;
+}
+
 } // namespace
 
-CellBytes saveCells(Context & context, const std::string & path) {
+CellBytes saveCells(Context & context, const std::string & path, size_t from, size_t to) {
+    const bool whole = from == 0 && to == context.tokens.size();
+    if (from >= to || to > context.tokens.size() || (!whole && !sharesCells(context.handle)))
+        throw CodedError("bad-request", "The context has no such stretch of tokens to save");
     CellBytes written;
     std::list<common_prompt_checkpoint> checkpoints;
     context.scheduler->call([&] {
         if (!context.scheduler->holds(context.slot, context.tokens))
             throw CodedError("busy", "A request of the API has taken the cells of this chat", "");
+        std::optional<Narrowed> narrowed;
+        if (!whole) narrowed.emplace(context, static_cast<llama_pos>(from), static_cast<llama_pos>(to));
         written.state = llama_state_seq_save_file(
-            context.handle, path.c_str(), context.slot, context.tokens.data(), context.tokens.size());
-        checkpoints = context.scheduler->checkpoints(context.slot);
-        if (llama_context * draft = context.scheduler->draft()) checkpoints.push_back(draftState(draft, context.slot));
+            context.handle, path.c_str(), context.slot, context.tokens.data() + from, to - from);
+        if (whole) checkpoints = context.scheduler->checkpoints(context.slot);
+        llama_context * draft = context.scheduler->draft();
+        if (draft && (whole || sharesCells(draft))) checkpoints.push_back(draftState(draft, context.slot));
     });
     std::ofstream file(fs::u8path(path), std::ios::binary | std::ios::app);
     for (const common_prompt_checkpoint & one : checkpoints) {
@@ -91,12 +173,16 @@ CellBytes saveCells(Context & context, const std::string & path) {
     return written;
 }
 
-uint64_t restoreCells(Context & context, const std::string & path, const CellBytes & written) {
+uint64_t restoreCells(Context & context, const std::string & path, const CellBytes & written, size_t from) {
+    if (from != 0 && (from != context.tokens.size() || !sharesCells(context.handle)))
+        throw CodedError("bad-request", "The context does not hold what these tokens follow");
     std::list<common_prompt_checkpoint> checkpoints = readCheckpoints(path, written);
-    std::vector<uint8_t> draft;
-    if (!checkpoints.empty() && checkpoints.back().n_tokens == draftMark) {
-        draft = std::move(checkpoints.back().data_tgt);
-        checkpoints.pop_back();
+    const std::vector<uint8_t> draft = takeDraft(checkpoints);
+    if (from != 0) {
+        const size_t added = append(context, path, draft);
+        throwIfCancelled(context);
+        if (added == 0) corrupt(path, "it cannot be restored");
+        return added;
     }
     std::vector<llama_token> tokens(context.effective.nCtx);
     size_t count = 0;
@@ -105,6 +191,9 @@ uint64_t restoreCells(Context & context, const std::string & path, const CellByt
         [&](llama_seq_id sequence) {
             restored =
                 llama_state_seq_load_file(context.handle, path.c_str(), sequence, tokens.data(), tokens.size(), &count);
+            // cells of a stretch that something comes before are none of a beginning
+            const llama_pos last = llama_memory_seq_pos_max(llama_get_memory(context.handle), sequence);
+            restored = restored && last + 1 == static_cast<llama_pos>(count);
             const bool kept = restored && !context.cancel->load();
             if (!kept) llama_memory_seq_rm(llama_get_memory(context.handle), sequence, -1, -1);
             tokens.resize(kept ? count : 0);

@@ -1,5 +1,6 @@
-// Cells of a context's sequence in a file, and its checkpoints behind them. What else a session file has, and whether one may be
-// restored, electron/engine/native/sessionFile.ts knows.
+// Cells of a context's sequence in a file, and its checkpoints behind them: all of them, or a stretch, so that a document at the
+// beginning is on disk once for all chats that begin with it. What else a session file has, and whether one may be restored,
+// electron/engine/native/sessionFile.ts knows.
 #pragma once
 
 #include "fields.h"
@@ -20,11 +21,13 @@ struct CellBytes {
 // Both end with `cancelled` soon after the context's job is cancelled; a restore that upstream has begun ends first, and
 // leaves the context empty.
 
-// Throws `busy` when a request of the API has taken the cells, and `storage-failed`, behind which a part of the file may be left.
-CellBytes saveCells(Context & context, const std::string & path);
+// Those of the tokens `from` to `to`, `to` not included; less than all only where `sharesCells` (else throws `bad-request`). Throws
+// `busy` when a request of the API has taken the cells, and `storage-failed`, behind which a part of the file may be left.
+CellBytes saveCells(Context & context, const std::string & path, size_t from, size_t to);
 
-// Tokens restored. Throws `data-corrupt` for cells that are not those of such a context, which is then empty, or checkpoints that
-// are damaged, which leave it as it was.
-uint64_t restoreCells(Context & context, const std::string & path, const CellBytes & written);
+// Tokens restored. `from`: 0, or the number of tokens in the context, behind which those of the file go. Throws `data-corrupt` for
+// cells that are not those of such a context, which then has what it had before `from`, or checkpoints that are damaged, which
+// leave it as it was.
+uint64_t restoreCells(Context & context, const std::string & path, const CellBytes & written, size_t from);
 
 } // namespace concertina

@@ -221,6 +221,10 @@ void reserve(llama_context * context) { context->sched_reserve(); }
 
 bool usesFlashAttention(const llama_context * context) { return context->get_cparams().flash_attn; }
 
+bool sharesCells(const llama_context * context) {
+    return dynamic_cast<const llama_kv_cache *>(llama_get_memory(context)) != nullptr;
+}
+
 ModelLimits modelLimits() {
     ModelLimits limits{ {}, LLAMA_MAX_LAYERS, LLAMA_MAX_EXPERTS };
     for (int id = 0; id < GGML_TYPE_COUNT; id++) {

@@ -72,6 +72,10 @@ void reserve(llama_context * context);
 
 bool usesFlashAttention(const llama_context * context);
 
+// Its memory is a plain KV cache, in which sequences can share cells: any stretch of one can be named as another. In some of
+// upstream's other memories, that ends the process.
+bool sharesCells(const llama_context * context);
+
 // What llama.cpp's loader takes; for more layers or experts it ends the process.
 struct ModelLimits {
     struct TensorType {

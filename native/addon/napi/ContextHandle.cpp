@@ -36,21 +36,21 @@ private:
     size_t waiting = 0;
 };
 
-// saveCells(path, cancellation): Promise<{state, checkpoints}>
+// saveCells(path, from, to, cancellation): Promise<{state, checkpoints}>
 Napi::Promise save(const std::shared_ptr<Context> & context, const Napi::CallbackInfo & info) {
-    const CancelFlag cancel = Cancellation::flagOf(info[1]);
+    const CancelFlag cancel = Cancellation::flagOf(info[3]);
     return runOnWorker(info.Env(), "saveCells", cancel,
-        [lease = lease(context, cancel), path = readText(info[0], "path")] { return saveCells(*lease, path); });
+        [lease = lease(context, cancel), path = readText(info[0], "path"), from = readInteger<size_t>(info[1], "from"),
+            to = readInteger<size_t>(info[2], "to")] { return saveCells(*lease, path, from, to); });
 }
 
-// restoreCells(path, {state, checkpoints}, cancellation): Promise<number>
+// restoreCells(path, {state, checkpoints}, from, cancellation): Promise<number>
 Napi::Promise restore(const std::shared_ptr<Context> & context, const Napi::CallbackInfo & info) {
-    const CancelFlag cancel = Cancellation::flagOf(info[2]);
+    const CancelFlag cancel = Cancellation::flagOf(info[3]);
     return runOnWorker(info.Env(), "restoreCells", cancel,
         [lease = lease(context, cancel), path = readText(info[0], "path"),
-            written = fromJs<CellBytes>(info[1], "bytes of the parts")] {
-            return restoreCells(*lease, path, written);
-        });
+            written = fromJs<CellBytes>(info[1], "bytes of the parts"),
+            from = readInteger<size_t>(info[2], "from")] { return restoreCells(*lease, path, written, from); });
 }
 
 // speculate(on): Promise<number>
@@ -119,6 +119,7 @@ Napi::Function ContextHandle::define(Napi::Env env) {
             method("respond", respond),
             method("evaluate", evaluate),
             getter("rewinds", [](const Shared & context, Info) { return context->rewinds(); }),
+            getter("sharesCells", [](const Shared & context, Info) { return sharesCells(context->handle); }),
             method("checkpoints", [](const Shared & context, Info) { return lease(context, newFlag())->checkpoints; }),
             // hexadecimal, of the measurements in use
             getter("centringHash",

@@ -76,6 +76,10 @@ public:
     size_t promptCacheBytes() const { return server_slots_access::prompt_cache_bytes(server); }
     // Inside `call` only. Whether a slot holds these tokens and no request changes them.
     bool holds(int slot, const std::vector<llama_token> & tokens) const;
+    // Inside `call` only. After cells were written behind those of a slot that no request uses.
+    void setTokens(int slot, const std::vector<llama_token> & tokens) {
+        server_slots_access::set_tokens(server, slot, tokens);
+    }
     // Runs `change` with a slot that no request uses, all others of which are emptied. It writes or removes cells of the slot's
     // sequence and returns the tokens of what is there afterward; `states` are checkpoints of these. Returns the slot. Throws
     // `busy` when all slots are in use.
