@@ -295,6 +295,8 @@ export const savedSessionSchema = z.object({
   id: idSchema,
   /** chats that it was made in or restored for; several may begin with the same document */
   chatIds: z.array(idSchema),
+  /** it is of these documents alone, which all of its chats begin with; empty: of a chat */
+  documents: z.array(z.object({ id: z.string(), name: z.string() })),
   modelName: z.string(),
   tokens: z.number().int(),
   /** on disk */

@@ -29,10 +29,15 @@ import { modelInfoSchema } from './models';
 import type { ClientOf, HandlersOf, OperationMap } from './rpc';
 import { contextSettingsSchema, ownSamplingSchema, sessionSettingsSchema, type TemplateSettings } from './settings';
 
+/** A document of which the same text stands at the beginning of every chat that begins with it; `end`: in UTF-16 units. */
+const leadingDocumentSchema = z.object({ id: z.string(), name: z.string(), end: z.number().int().min(0) });
+
 /** One message as the chat template sees it. */
 const promptMessageSchema = z.object({
   role: z.enum(['system', ...roleSchema.options]),
   content: z.string(),
+  /** of the first question: what its content begins with, one behind the other; no template sees it */
+  documents: z.array(leadingDocumentSchema).optional(),
 });
 export type PromptMessage = z.infer<typeof promptMessageSchema>;
 

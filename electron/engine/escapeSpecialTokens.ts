@@ -34,7 +34,12 @@ export function marksOf(model: Vocabulary): Promise<Marks> {
 
 export async function withoutMarks(model: Vocabulary, messages: ChatMessage[]): Promise<ChatMessage[]> {
   const marks = await marksOf(model);
-  return messages.map(({ role, content }) => ({ role, content: breakMarks(content, marks) }));
+  return messages.map(({ role, content, documents }) => ({
+    ...{ role, content: breakMarks(content, marks) },
+    ...(documents && {
+      documents: documents.map((one) => ({ ...one, end: breakMarks(content.slice(0, one.end), marks).length })),
+    }),
+  }));
 }
 
 export function breakMarks(text: string, { all, lengths, first }: Marks): string {

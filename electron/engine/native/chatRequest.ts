@@ -44,7 +44,7 @@ export function chatBody(messages: ChatMessage[], options: PromptOptions & { jso
   const open = text !== '' || thought !== '';
   const soFar = { role: 'assistant', content: text, ...(thought && { reasoning_content: thought }) };
   return JSON.stringify({
-    messages: open ? [...messages, soFar] : messages,
+    messages: [...messages.map(({ role, content }) => ({ role, content })), ...(open ? [soFar] : [])],
     ...(open && { add_generation_prompt: false, continue_final_message: text ? 'content' : 'reasoning_content' }),
     ...(jsonSchema && { json_schema: parsedSchema(jsonSchema) }),
     now: Math.floor(now),

@@ -1,6 +1,7 @@
 /**
  * Keeps what the context has read: before an answer it restores the session that spares most and saves what would be lost,
- * and it saves when nothing else is to do. Nothing here makes an answer or a load fail: what cannot be kept is read again.
+ * and it saves when nothing else is to do. Documents that a chat begins with have a session of their own, which every chat
+ * that begins with them goes on from. Nothing here makes an answer or a load fail: what cannot be kept is read again.
  */
 
 import type { SavedSession } from '../../contract/engine';
@@ -11,7 +12,7 @@ import { expectedBytes } from '../contextReuse';
 import type { Loaded } from '../modelHolder';
 import { differenceOf, parseLabel } from '../native/sessionFile';
 import type { Context } from '../native/types';
-import { commonPrefix, Rates, sparedBy } from './rates';
+import { beginnings, commonPrefix, Rates, sparedBy } from './rates';
 import { type DiskRoom, diskRoom, evictionsFor, type SessionMeta, SessionStore } from './store';
 
 /** A session that lacks less than this share of what the context holds is as good as new, and is not written again. */
@@ -22,6 +23,8 @@ const leastShare = 0.5;
 export interface KeeperOptions {
   /** a sentence for the person */
   notice: (text: string) => void;
+  /** a line for the log */
+  log?: (text: string) => void;
   diskRoom?: DiskRoom;
   now?: () => number;
   rates?: Rates;
@@ -42,11 +45,28 @@ interface Found {
   spared: number;
 }
 
+interface SaveOptions {
+  /** must not make room */
+  neededNext?: SessionMeta | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+interface Made {
+  /** that it goes on from */
+  base: SessionMeta | undefined;
+  documents?: NonNullable<SessionMeta['documents']>;
+  /** tokens that are on disk already */
+  stored: number;
+}
+
+/** Saves these tokens, of the context or of its beginning; null: it is not worth it, or there is no room. */
+type Write = (tokens: Int32Array, made: Made, replaced: SessionMeta[]) => Promise<SessionMeta | null>;
+
 export class SessionKeeper {
   private store: SessionStore | null = null;
   private options: SessionOptions | null = null;
-  /** whose text the context holds; null: of nobody who wants it kept */
-  private heldBy: string | null = null;
+  /** what the context was read for last; null: for nobody who wants it kept */
+  private held: GenerateRequest | null = null;
   private context: Context | null = null;
   private readonly rates: Rates;
   private readonly noticed = new Set<string>();
@@ -76,7 +96,7 @@ export class SessionKeeper {
       this.exchange(store, options, loaded, request, signal, onStep),
     );
     // an answer that was stopped by now leaves the cache to whom it belongs
-    if (restored || !signal.aborted) this.heldBy = request.passing ? null : request.chatId;
+    if (restored || !signal.aborted) this.held = request.passing ? null : request;
     return restored;
   }
 
@@ -99,6 +119,7 @@ export class SessionKeeper {
     if (continueFrom && continues(held, await model.chatTokens(request.messages, options))) return false;
     const kept = sparedBy(held, prompt, context.rewinds, context.checkpoints());
     let found = await this.best(store, context, prompt, kept);
+    if (!found) this.logUnused(store, context, request, kept);
     const lost = held.length - (found ? 0 : kept);
     if (held.length >= minTokens && lost >= Math.min(minTokens, held.length / 2)) {
       await this.save(store, { model, context }, onStep, { neededNext: found?.meta, signal });
@@ -134,7 +155,7 @@ export class SessionKeeper {
     return this.queue.run(async () => {
       const meta = this.store?.list().find(({ id }) => id === sessionId);
       if (!meta) return;
-      if (this.heldBy !== null && meta.chatIds.includes(this.heldBy)) this.heldBy = null;
+      if (this.held && meta.chatIds.includes(this.held.chatId)) this.held = null;
       await this.store?.remove(meta);
     });
   }
@@ -142,14 +163,14 @@ export class SessionKeeper {
   /** What the context holds of such a chat is not saved again before its next answer. */
   forgetChats(gone: (chatId: string) => boolean): Promise<void> {
     return this.queue.run(async () => {
-      if (this.heldBy !== null && gone(this.heldBy)) this.heldBy = null;
+      if (this.held && gone(this.held.chatId)) this.held = null;
       await this.store?.forgetChats(gone);
     });
   }
 
   /** Sessions of other chats are removed: at start, when chats may have gone for good. */
   retainChats(chatIds: ReadonlySet<string>): Promise<void> {
-    return this.queue.run(async () => this.store?.forgetChats((id) => !chatIds.has(id) && id !== this.heldBy));
+    return this.queue.run(async () => this.store?.forgetChats((id) => !chatIds.has(id) && id !== this.held?.chatId));
   }
 
   /** Nothing is saved or restored any more. */
@@ -158,18 +179,30 @@ export class SessionKeeper {
   }
 
   private async best(store: SessionStore, context: Context, prompt: Int32Array, kept: number): Promise<Found | null> {
-    let best: Found | null = null;
-    const label = context.sessionLabel;
-    for (const meta of store.list()) {
-      if (meta.label !== label || meta.tokens > context.effective.nCtx) continue;
+    let best: (Found & { gain: number }) | null = null;
+    const usable = store.list().filter(({ label, tokens }) => fits(context, label, tokens));
+    const rate = usable.find(({ readingRate }) => readingRate > 0)?.readingRate ?? 0;
+    for (const meta of usable) {
       const tokens = await store.tokensOf(meta);
       const spared = tokens ? sparedBy(tokens, prompt, context.rewinds, meta.checkpoints) : 0;
-      if (spared > (best?.spared ?? kept)) best = { meta, spared };
+      const bytes = bytesOf(store.chainOf(meta));
+      const more = spared - kept;
+      if (more < (this.options?.minTokens ?? 0) * leastShare || !this.rates.worthRestoring(more, bytes, rate)) continue;
+      const gain = this.rates.gain(more, bytes, rate);
+      if (gain > (best?.gain ?? 0)) best = { meta, spared, gain };
     }
-    if (!best || !this.options) return null;
-    const gain = best.spared - kept;
-    const enough = gain >= this.options.minTokens * leastShare;
-    return enough && this.rates.worthRestoring(gain, best.meta.bytes, best.meta.readingRate) ? best : null;
+    return best;
+  }
+
+  /** A person who sees a document read again finds out why. */
+  private logUnused(store: SessionStore, context: Context, { messages }: GenerateRequest, kept: number): void {
+    const documents = messages.flatMap((message) => message.documents ?? []);
+    for (const { id, name } of documents) {
+      const unused = store.list().find((meta) => meta.documents?.at(-1)?.id === id);
+      if (!unused || kept >= unused.tokens * (1 - slack)) continue;
+      const why = differenceIn(unused, context) ?? 'Its text stands behind another beginning.';
+      (this.parts.log ?? console.warn)(`The kept cache of ${name} is not used, the document is read. ${why}`);
+    }
   }
 
   private async restore(
@@ -180,9 +213,10 @@ export class SessionKeeper {
     signal: AbortSignal,
   ): Promise<boolean> {
     const started = performance.now();
+    const chain = store.chainOf(meta);
     try {
       await store.restore(meta, context, signal);
-      this.rates.restored(meta.bytes, performance.now() - started);
+      this.rates.restored(bytesOf(chain), performance.now() - started);
       const tokens = await store.tokensOf(meta);
       const restored = context.tokens();
       if (!tokens || restored.length !== tokens.length || commonPrefix(tokens, restored) !== tokens.length) {
@@ -200,37 +234,69 @@ export class SessionKeeper {
   }
 
   /** false: it was not worth it, or there is no room */
-  private async save(
-    store: SessionStore,
-    { model, context }: Loaded,
-    onStep: OnStep,
-    { neededNext, signal }: { neededNext?: SessionMeta | undefined; signal?: AbortSignal | undefined },
-  ): Promise<boolean> {
-    const chatId = this.heldBy;
-    if (chatId === null) return false;
+  private async save(store: SessionStore, loaded: Loaded, onStep: OnStep, options: SaveOptions): Promise<boolean> {
+    const { held } = this;
+    if (!held) return false;
+    const { context } = loaded;
     const tokens = context.tokens();
-    const { covering, replaced } = await this.compare(store, context, tokens);
+    const write: Write = async (written, made, replaced) => {
+      const base = made.base ? store.chainOf(made.base) : [];
+      const from = made.base?.tokens ?? 0;
+      const bytes = (expectedBytes(context) * (written.length - from)) / tokens.length;
+      if (!this.rates.worthSaving(written.length - made.stored, bytes)) return null;
+      const staying = [...base, ...(options.neededNext ? store.chainOf(options.neededNext) : [])];
+      if (!(await this.makeRoom(store, bytes, replaced, staying))) return null;
+      onStep('saving');
+      const started = performance.now();
+      const chatIds = [...new Set([...replaced.flatMap((meta) => meta.chatIds), held.chatId])];
+      const common = { chatIds, modelName: loaded.model.info.name, readingRate: this.rates.readingRate };
+      const own = { ...(made.base && { base: made.base.id }), ...(made.documents && { documents: made.documents }) };
+      const meta = await store.add(context, written, { ...common, ...own }, options.signal);
+      this.rates.saved(meta.bytes, performance.now() - started);
+      if (made.base) await store.touch(made.base, held.chatId);
+      for (const old of replaced) await store.remove(old);
+      return meta;
+    };
+    const base = await this.saveDocuments(store, loaded, held, tokens, write);
+    const { covering, replaced } = await this.compare(store, context, tokens, base);
     const stored = covering?.spared ?? 0;
     if (covering && tokens.length - stored <= tokens.length * slack) {
-      await store.touch(covering.meta, chatId);
+      await store.touch(covering.meta, held.chatId);
       return false;
     }
-    const bytes = expectedBytes(context);
-    if (!this.rates.worthSaving(tokens.length - stored, bytes)) return false;
-    if (!(await this.makeRoom(store, bytes, replaced, neededNext))) return false;
-    onStep('saving');
-    const chatIds = [...new Set([...replaced.flatMap((meta) => meta.chatIds), chatId])];
-    const started = performance.now();
-    const made = { chatIds, modelName: model.info.name, readingRate: this.rates.readingRate };
-    const meta = await store.add(context, tokens, made, signal);
-    this.rates.saved(meta.bytes, performance.now() - started);
-    for (const old of replaced) await store.remove(old);
-    return true;
+    return (await write(tokens, { base, stored }, replaced)) !== null;
+  }
+
+  /** The session of the documents that the context begins with: those that are not there yet are written. */
+  private async saveDocuments(
+    store: SessionStore,
+    { model, context }: Loaded,
+    held: GenerateRequest,
+    tokens: Int32Array,
+    write: Write,
+  ): Promise<SessionMeta | undefined> {
+    if (!context.sharesCells || !context.rewinds || !this.options) return undefined;
+    let base: SessionMeta | undefined;
+    for (const meta of store.list()) {
+      if (!meta.documents || !fits(context, meta.label, meta.tokens) || meta.tokens <= (base?.tokens ?? 0)) continue;
+      const saved = await store.tokensOf(meta);
+      if (saved && commonPrefix(saved, tokens) === saved.length) base = meta;
+    }
+    for (const { documents, end } of await beginnings(model, held, tokens, base?.documents?.length ?? 0)) {
+      const stored = base?.tokens ?? 0;
+      if (end - stored < this.options.minTokens) continue;
+      const meta: SessionMeta | null = await write(tokens.slice(0, end), { base, stored, documents }, []);
+      if (!meta) break;
+      base = meta;
+    }
+    return base;
   }
 
   /** What is on disk of these tokens already, and which sessions are of no more use once they are saved. */
-  private async compare(store: SessionStore, context: Context, tokens: Int32Array) {
-    let covering: Found | null = null;
+  private async compare(store: SessionStore, context: Context, tokens: Int32Array, base: SessionMeta | undefined) {
+    let covering: Found | null = base ? { meta: base, spared: base.tokens } : null;
+    // a few more words of another chat do not make its session one of this chat
+    const least = base ? base.tokens + tokens.length * slack : 0;
     const replaced: SessionMeta[] = [];
     const label = context.sessionLabel;
     for (const meta of store.list()) {
@@ -238,8 +304,8 @@ export class SessionKeeper {
       const saved = await store.tokensOf(meta);
       if (!saved) continue;
       const spared = sparedBy(saved, tokens, context.rewinds, meta.checkpoints);
-      if (spared > (covering?.spared ?? 0)) covering = { meta, spared };
-      if (saved.length - spared <= saved.length * slack) replaced.push(meta);
+      if (spared > Math.max(least, covering?.spared ?? 0)) covering = { meta, spared };
+      if (!meta.documents && saved.length - spared <= saved.length * slack) replaced.push(meta);
     }
     return { covering, replaced };
   }
@@ -249,13 +315,14 @@ export class SessionKeeper {
     store: SessionStore,
     needed: number,
     replaced: SessionMeta[] = [],
-    neededNext?: SessionMeta,
+    staying: SessionMeta[] = [],
   ): Promise<boolean> {
     if (!this.options) return false;
     const { maxBytes, folder } = this.options;
-    const spared = new Set([...replaced, ...(neededNext ? [neededNext] : [])].map(({ id }) => id));
+    const stay = new Map(staying.map((meta) => [meta.id, meta]));
+    const spared = new Set([...replaced.map(({ id }) => id), ...stay.keys()]);
     const others = store.list().filter(({ id }) => !spared.has(id));
-    const limit = maxBytes - (neededNext?.bytes ?? 0);
+    const limit = maxBytes - bytesOf([...stay.values()]);
     const room = needed > 0 ? await (this.parts.diskRoom ?? diskRoom)(folder) : 0;
     const removed = evictionsFor(others, needed, limit, room);
     for (const meta of removed ?? []) await store.remove(meta);
@@ -293,17 +360,26 @@ function continues(held: Int32Array, prompt: Int32Array): boolean {
   return held.length > prompt.length && commonPrefix(held, prompt) === prompt.length;
 }
 
-function describe(meta: SessionMeta, loaded: Loaded | null): SavedSession {
-  const { id, chatIds, modelName, tokens, bytes, createdAt, lastUsed, label } = meta;
-  const names = parseLabel(label);
-  const types = { typeK: names.get('K') ?? '?', typeV: names.get('V') ?? '?' };
-  return { id, chatIds, modelName, tokens, bytes, ...types, createdAt, lastUsed, problem: problemOf(meta, loaded) };
+/** Of a label and a length that the context takes. */
+function fits({ sessionLabel, effective }: Context, label: string, tokens: number): boolean {
+  return label === sessionLabel && tokens <= effective.nCtx;
 }
 
-function problemOf({ label, tokens }: SessionMeta, loaded: Loaded | null): string | null {
-  if (!loaded) return 'No model is loaded.';
-  const { nCtx } = loaded.context.effective;
-  const difference = differenceOf(label, loaded.context.sessionLabel);
+function bytesOf(sessions: readonly SessionMeta[]): number {
+  return sessions.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+function describe(meta: SessionMeta, loaded: Loaded | null): SavedSession {
+  const { id, chatIds, documents = [], modelName, tokens, bytes, createdAt, lastUsed, label } = meta;
+  const names = parseLabel(label);
+  const types = { typeK: names.get('K') ?? '?', typeV: names.get('V') ?? '?' };
+  const problem = loaded ? differenceIn(meta, loaded.context) : 'No model is loaded.';
+  return { id, chatIds, documents, modelName, tokens, bytes, ...types, createdAt, lastUsed, problem };
+}
+
+function differenceIn({ label, tokens }: SessionMeta, context: Context): string | null {
+  const { nCtx } = context.effective;
+  const difference = differenceOf(label, context.sessionLabel);
   if (difference || tokens <= nCtx) return difference;
   return `It has ${tokens} tokens; the context holds ${nCtx}.`;
 }

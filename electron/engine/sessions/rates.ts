@@ -1,5 +1,8 @@
 /** How fast this machine reads a prompt and moves a cache to and from the disk: measured where it can be, else supposed. */
 
+import { type GenerateRequest, promptOptionsIn } from '../../contract/engineContract';
+import type { Model } from '../native/types';
+
 /** before anything was measured; on the slow side for the disk and the fast side for the model, so that little is moved in vain */
 const supposed = { readTokens: 1000, saveBytes: 200e6, restoreBytes: 400e6 };
 /** of smaller files and prompts, the time is that of everything else */
@@ -48,7 +51,16 @@ export class Rates {
 
   /** `knownRate`: at which the session was read, for as long as nothing was measured in this context */
   worthRestoring(tokens: number, bytes: number, knownRate: number): boolean {
-    return this.readMs(tokens, knownRate) > margin * (fixedMs + (bytes / this.restoreBytes) * 1000);
+    return this.readMs(tokens, knownRate) > margin * this.restoreMs(bytes);
+  }
+
+  restoreMs(bytes: number): number {
+    return fixedMs + (bytes / this.restoreBytes) * 1000;
+  }
+
+  /** Milliseconds that restoring spares. */
+  gain(tokens: number, bytes: number, knownRate: number): number {
+    return this.readMs(tokens, knownRate) - this.restoreMs(bytes);
   }
 
   private readMs(tokens: number, knownRate: number): number {
@@ -78,6 +90,31 @@ export function sparedBy(
   const common = commonPrefix(held, prompt);
   if (rewinds || common === held.length) return common;
   return Math.max(0, ...Array.from(checkpoints).filter((length) => length <= common));
+}
+
+/**
+ * Where the documents end that the prompt of `held` begins with, the first `known` left out: in tokens, as many as are the
+ * same whatever question follows.
+ */
+export async function beginnings(
+  model: Pick<Model, 'chatTokens'>,
+  request: GenerateRequest,
+  tokens: Int32Array,
+  known: number,
+) {
+  const at = request.messages.findIndex(({ role }) => role === 'user');
+  const { content = '', documents = [] } = request.messages[at] ?? {};
+  const { continueFrom: _, ...options } = promptOptionsIn(request);
+  const found: { documents: { id: string; name: string }[]; end: number }[] = [];
+  for (let index = known; index < documents.length; index++) {
+    const text = content.slice(0, documents[index]?.end);
+    const asked = (question: string) =>
+      model.chatTokens([...request.messages.slice(0, at), { role: 'user', content: text + question }], options);
+    const [one, other] = [await asked('a'), await asked('1')];
+    const end = Math.min(commonPrefix(one, other), commonPrefix(one, tokens));
+    found.push({ documents: documents.slice(0, index + 1).map(({ id, name }) => ({ id, name })), end });
+  }
+  return found;
 }
 
 // Runs a task once nothing has been asked for a while.

@@ -1,11 +1,14 @@
-/** Sessions on disk: which there are, their tokens, adding and removing. Whole or not at all: the `.json` is renamed last. */
+/**
+ * Sessions on disk: which there are, their tokens, adding and removing. Whole or not at all: the `.json` is renamed last.
+ * One of a document holds the beginning of every chat that begins with it; the session of such a chat holds what follows.
+ */
 
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { messageOf } from '../../contract/errors';
-import type { Context } from '../native/types';
+import type { Context, Stretch } from '../native/types';
 
 const ours = /\.(kv|tokens|json|part|tmp|restoring)$/;
 /** Lies beside a session while the engine reads it: what is still there at the start has ended the process. */
@@ -14,7 +17,7 @@ const kinds = ['json', 'tokens', 'kv'] as const;
 type Kind = (typeof kinds)[number];
 
 /** What the maker of a session knows; the rest comes of the files. */
-type NewSession = Pick<SessionMeta, 'chatIds' | 'modelName' | 'readingRate'>;
+type NewSession = Pick<SessionMeta, 'chatIds' | 'modelName' | 'readingRate' | 'documents' | 'base'>;
 
 export class SessionStore {
   private readonly sessions = new Map<string, SessionMeta>();
@@ -35,6 +38,7 @@ export class SessionStore {
     }
     const names = await readdir(folder);
     for (const name of names) if (name.endsWith('.json')) await store.readIn(name.slice(0, -'.json'.length));
+    for (const meta of store.list()) if (meta.base && !store.baseOf(meta)) await store.remove(meta);
     for (const name of names) {
       const known = store.sessions.has(name.replace(/\..*$/, '')) && /^[^.]+\.(kv|tokens|json)$/.test(name);
       if (ours.test(name) && !known) await removeFile(join(folder, name));
@@ -61,22 +65,47 @@ export class SessionStore {
     }
   }
 
-  /** Reads a session into the context; tried once only when it ends the process. */
+  /** That it goes on from. */
+  private baseOf({ base }: SessionMeta): SessionMeta | undefined {
+    return base === undefined ? undefined : this.sessions.get(base);
+  }
+
+  /** What is read to restore it: itself, and what it goes on from. */
+  chainOf(meta: SessionMeta): SessionMeta[] {
+    const base = this.baseOf(meta);
+    return [...(base ? this.chainOf(base) : []), meta];
+  }
+
+  /** Reads a session into the context, behind the one that it goes on from; tried once only when it ends the process. */
   async restore(meta: SessionMeta, context: Context, signal: AbortSignal): Promise<void> {
+    const base = this.baseOf(meta);
+    try {
+      if (base) await this.restore(base, context, signal);
+    } catch (error) {
+      if (base && !signal.aborted) await this.remove(base);
+      throw error;
+    }
     const mark = join(this.folder, meta.id + restoringMark);
     await writeFile(mark, '');
     try {
-      await context.loadSession(this.path(meta.id, 'kv'), signal);
+      await context.loadSession(this.path(meta.id, 'kv'), signal, base?.tokens ?? 0);
+    } catch (error) {
+      // of whom the context is would be wrong of the beginning alone
+      if (base && signal.aborted) context.clear();
+      throw error;
     } finally {
       await removeFile(mark);
     }
   }
 
-  /** Writes what the context holds. `tokens`: of the context, as it is now. Code `cancelled`. */
+  /** Writes what the context holds behind its base. `tokens`: of the context, as it is now, or its first ones. Code `cancelled`. */
   async add(context: Context, tokens: Int32Array, made: NewSession, signal?: AbortSignal): Promise<SessionMeta> {
     const id = randomUUID();
+    const from = this.sessions.get(made.base ?? '')?.tokens ?? 0;
+    const stretch: Stretch | undefined =
+      from > 0 || tokens.length < context.contextUsed ? { from, to: tokens.length } : undefined;
     try {
-      const bytes = await context.saveSession(this.path(id, 'kv'), signal);
+      const bytes = await context.saveSession(this.path(id, 'kv'), signal, stretch);
       const encoded = encodeTokens(tokens);
       await writeSynced(this.path(id, 'tokens'), encoded);
       const at = this.now();
@@ -98,6 +127,8 @@ export class SessionStore {
   async touch({ id }: SessionMeta, chatId: string): Promise<void> {
     const meta = this.sessions.get(id);
     if (!meta) return;
+    const base = this.baseOf(meta);
+    if (base) await this.touch(base, chatId);
     const chatIds = [...new Set([...meta.chatIds, chatId])];
     const used = { ...meta, chatIds, lastUsed: this.now() };
     this.sessions.set(id, used);
@@ -119,6 +150,7 @@ export class SessionStore {
     this.sessions.delete(meta.id);
     this.tokens.delete(meta.id);
     await this.removeFiles(meta.id);
+    for (const other of this.list()) if (other.base === meta.id) await this.remove(other);
   }
 
   /** A session that cannot be used: removed, and said so. */
@@ -222,6 +254,13 @@ const sessionMetaSchema = z.object({
   readingRate: z.number().nonnegative(),
   /** of a cache that does not rewind: lengths to which it can go back */
   checkpoints: z.array(z.number().int().nonnegative()).optional(),
+  /** it ends behind these documents, which stand at the beginning of all its chats */
+  documents: z
+    .array(z.object({ id: z.string(), name: z.string() }))
+    .min(1)
+    .optional(),
+  /** the id of the session whose tokens it begins with: the `.kv` holds only what follows them */
+  base: z.uuid().optional(),
 });
 export type SessionMeta = z.infer<typeof sessionMetaSchema>;
 
@@ -281,7 +320,12 @@ export function evictionsFor(
   let free = room;
   const enough = () => total + needed <= maxBytes && (needed === 0 || free >= needed);
   const removed: SessionMeta[] = [];
-  for (const session of [...sessions].sort((a, b) => a.lastUsed - b.lastUsed)) {
+  // what others go on from is used with each of them, and goes behind them
+  const usedOf = ({ id, lastUsed }: SessionMeta): number =>
+    Math.max(lastUsed, ...sessions.filter(({ base }) => base === id).map(usedOf));
+  const order = (a: SessionMeta, b: SessionMeta) =>
+    usedOf(a) - usedOf(b) || Number(a.id === b.base) - Number(b.id === a.base);
+  for (const session of [...sessions].sort(order)) {
     if (enough()) return removed;
     removed.push(session);
     total -= session.bytes;

@@ -64,17 +64,25 @@ export async function buildPrompt(
   if (systemPrompt.trim() !== '') prompt.push({ role: 'system', content: systemPrompt });
   for (const { role, text, attachments } of branch.map(asRead)) {
     let content = '';
-    for (const attachment of attachments) content += await blockOf(attachment);
-    append(prompt, role, content + text);
+    const documents: NonNullable<PromptMessage['documents']> = [];
+    for (const [index, attachment] of attachments.entries()) {
+      content += await blockOf(attachment);
+      const { documentId, name, part } = attachment;
+      // passages are another text for each question
+      if (part.kind === 'passages' || documents.length < index) continue;
+      documents.push({ id: documentId, name, end: content.length });
+    }
+    const first = prompt.every((message) => message.role === 'system');
+    append(prompt, { role, content: content + text, ...(first && documents.length > 0 && { documents }) });
   }
   return prompt;
 }
 
-function append(prompt: PromptMessage[], role: PromptMessage['role'], content: string): void {
-  if (content === '') return;
+function append(prompt: PromptMessage[], message: PromptMessage): void {
+  if (message.content === '') return;
   const last = prompt.at(-1);
-  if (last?.role === role) last.content = `${last.content}\n\n${content}`;
-  else prompt.push({ role, content });
+  if (last?.role === message.role) last.content = `${last.content}\n\n${message.content}`;
+  else prompt.push(message);
 }
 
 type CountingEngine = Pick<

@@ -44,7 +44,10 @@ function shown(stored: string, live: Live | null, part: 'text' | 'thinking'): st
   return live.fromStart ? live[part] : stored + live[part];
 }
 
-const words: Partial<Record<LiveStats['phase'], string>> = { saving: 'Saving the other chat', restoring: 'Restoring' };
+const words: Partial<Record<LiveStats['phase'], string>> = {
+  saving: 'Saving the other chat',
+  restoring: 'Loading what was read before',
+};
 
 /** The bellows open as the prompt is read. A short prompt is over before this appears. */
 function PrefillProgress({ stats }: { stats: LiveStats | null }) {

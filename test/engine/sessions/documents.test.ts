@@ -2,7 +2,23 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { answer, contextOptions, filler, greedy, loadTiny, refusal, temporaryFolder } from '../support';
+import type { GenerateRequest } from '@/electron/contract/engineContract';
+import { type ContextSettings, contextSettingsSchema, type SessionSettings } from '@/electron/contract/settings';
+import { Rates } from '@/electron/engine/sessions/rates';
+import {
+  answer,
+  contextOptions,
+  engineServer,
+  filler,
+  greedy,
+  loadTiny,
+  noCalibration,
+  refusal,
+  request,
+  smallModel,
+  temporaryFolder,
+  tinyModel,
+} from '../support';
 
 // without the grammar, which has no end, the model may end early
 const long = greedy({ maxTokens: 64, grammar: 'root ::= [a-z ] root' });
@@ -82,5 +98,182 @@ describe('a stretch of cells', () => {
     expect(other.contextUsed).toBe(300);
     const again = await answer(other, tokens, greedy({ maxTokens: 4 }));
     expect(again.result).toMatchObject({ cachedTokens: 300, text: result.text });
+  });
+});
+
+/** A machine as it is supposed: what is worth keeping is not for this one to say. */
+class SupposedRates extends Rates {
+  override read(): void {}
+  override saved(): void {}
+  override restored(): void {}
+}
+
+const base = contextSettingsSchema.parse({ nCtx: 2048, threads: 1, typeK: 'f16', typeV: 'f16' });
+const allowed: SessionSettings = { enabled: true, minTokens: 128, maxBytes: 1e9 };
+const fact = 'The special magic number for Fresno is 77763886.';
+const documents = {
+  manual: `<document name="manual">\n${filler(30)}${fact}\n\n${filler(20)}</document>\n\n`,
+  report: `<document name="report">\n${filler(24)}</document>\n\n`,
+};
+type Name = keyof typeof documents;
+
+/** The first question of a chat, below its documents. */
+function firstOf(names: readonly Name[], text: string): GenerateRequest['messages'][number] {
+  let content = '';
+  const found = names.map((name) => {
+    content += documents[name];
+    return { id: name, name, end: content.length };
+  });
+  return { role: 'user', content: content + text, documents: found };
+}
+
+interface SetUp {
+  data?: string;
+  model?: string;
+  context?: Partial<ContextSettings>;
+  allow?: Partial<SessionSettings>;
+}
+
+async function setUp({ data = temporaryFolder(), model = tinyModel, context, allow }: SetUp = {}) {
+  const notices: string[] = [];
+  const logged: string[] = [];
+  const server = engineServer(
+    { notice: (text) => notices.push(text) },
+    {
+      idleMs: 1e6,
+      sessions: { diskRoom: async () => 1e12, rates: new SupposedRates(), log: (text) => logged.push(text) },
+    },
+  );
+  const folder = path.join(data, 'sessions');
+  await server.handlers.configureSessions({ folder, ...allowed, ...allow });
+  await server.handlers.load({ path: model, context: { ...base, ...context }, calibration: noCalibration });
+  const chats = new Map<string, GenerateRequest['messages']>();
+
+  async function ask(chatId: string, text: string, names: readonly Name[] = ['manual']) {
+    const messages = chats.get(chatId) ?? [];
+    chats.set(chatId, messages);
+    messages.push(messages.length === 0 ? firstOf(names, text) : { role: 'user', content: text });
+    const requestId = `${chatId}${messages.length}`;
+    const { text: written, stats } = await server.handlers.generate(request({ requestId, chatId, messages }));
+    messages.push({ role: 'assistant', content: written });
+    return { text: written, stats };
+  }
+
+  const list = () => server.handlers.listSessions(undefined);
+  /** the sessions of documents, the shortest first */
+  const shared = async () =>
+    (await list()).filter((session) => session.documents.length > 0).sort((a, b) => a.tokens - b.tokens);
+  /** what the chat holds is written, and the context is another one */
+  const leave = () => server.close();
+  return { server, folder, data, chats, notices, logged, ask, list, shared, leave };
+}
+
+const which = 'What is the special magic number for Fresno?';
+const other = 'Tell me which magic number belongs to Fresno.';
+
+describe('chats that begin with the same document', () => {
+  it.each(['f16', 'q8_0', 'turbo4', 'turbo3'] as const)(
+    '%s: it is read once, the answer is the one after reading, and it is on disk once',
+    async (type) => {
+      const context = { typeK: type, typeV: type };
+      const alone = await setUp({ context, allow: { enabled: false } });
+      await alone.ask('A', which);
+      const expected = await alone.ask('B', other);
+
+      const first = await setUp({ context });
+      expect((await first.ask('A', which)).stats.cachedTokens).toBe(0);
+      await first.leave();
+      const second = await setUp({ context, data: first.data });
+      const [document] = await second.shared();
+      expect(document).toMatchObject({ documents: [{ id: 'manual', name: 'manual' }], chatIds: ['A'], problem: null });
+      const { text, stats } = await second.ask('B', other);
+      expect(stats.restoredTokens).toBe(document?.tokens);
+      expect(stats.restoredTokens / stats.promptTokens).toBeGreaterThan(0.95);
+      expect(text).toBe(expected.text);
+      await second.leave();
+
+      const third = await setUp({ context, data: first.data });
+      expect(await third.shared()).toMatchObject([{ id: document?.id, chatIds: ['A', 'B'] }]);
+      for (const { id, bytes } of await third.list())
+        if (id !== document?.id) expect(bytes / (document?.bytes ?? 0)).toBeLessThan(0.2);
+      expect([...second.notices, ...third.notices, ...third.logged]).toEqual([]);
+    },
+  );
+
+  it('what follows it in a chat is a session behind it, and goes before it; it goes with its last chat', async () => {
+    const first = await setUp();
+    await first.ask('A', which);
+    await first.ask('A', `${filler(20)}${which}`);
+    await first.leave();
+    const second = await setUp({ data: first.data });
+    const [rest, document] = (await second.list()).sort((a, b) => b.tokens - a.tokens);
+    expect([rest?.documents, document?.documents]).toEqual([[], [{ id: 'manual', name: 'manual' }]]);
+    // the document is not in it again
+    const perToken = (document?.bytes ?? 0) / (document?.tokens ?? 1);
+    expect(rest?.bytes).toBeLessThan(1.2 * perToken * ((rest?.tokens ?? 0) - (document?.tokens ?? 0)));
+    second.chats.set('A', first.chats.get('A') ?? []);
+    const back = await second.ask('A', which);
+    expect(back.stats.restoredTokens).toBe(rest?.tokens);
+    expect(back.text).toContain('77763886');
+
+    await second.ask('B', other);
+    await second.leave();
+    const third = await setUp({ data: first.data });
+    await third.server.handlers.removeSessions({ chatIds: ['A'] });
+    expect(await third.shared()).toMatchObject([{ id: document?.id, chatIds: ['B'] }]);
+    expect((await third.list()).map(({ id }) => id)).not.toContain(rest?.id);
+    await third.server.handlers.removeSessions({ chatIds: ['B'] });
+    expect(fs.readdirSync(first.folder)).toEqual([]);
+  });
+
+  it('of several documents those that a chat begins with are used, as many as agree', async () => {
+    const first = await setUp();
+    await first.ask('A', which, ['manual', 'report']);
+    await first.leave();
+    const second = await setUp({ data: first.data });
+    const [one, both] = await second.shared();
+    expect([one, both].map((session) => session?.documents.map(({ id }) => id))).toEqual([
+      ['manual'],
+      ['manual', 'report'],
+    ]);
+    expect((await second.ask('B', other)).stats.restoredTokens).toBe(one?.tokens);
+    expect((await second.ask('C', 'Name the report.', ['report'])).stats.restoredTokens).toBe(0);
+    expect((await second.ask('D', other, ['manual', 'report'])).stats.restoredTokens).toBe(both?.tokens);
+  });
+
+  it.each([
+    ['another type', { context: { typeV: 'q8_0' as const } }, 'V in f16; V is in q8_0'],
+    ['another model', { model: smallModel }, 'another model'],
+  ])('%s: the document is read, the log says why, and the cache stays', async (_, change, why) => {
+    const first = await setUp();
+    await first.ask('A', which);
+    await first.leave();
+    const next = await setUp({ data: first.data, ...change });
+    expect((await next.ask('B', other)).stats).toMatchObject({ cachedTokens: 0, restoredTokens: 0 });
+    expect(next.logged).toEqual([expect.stringContaining(why)]);
+    expect(next.notices).toEqual([]);
+    expect(await next.shared()).toMatchObject([{ chatIds: ['A'] }]);
+  });
+
+  it('a damaged file is removed with what goes on from it, and the document read', async () => {
+    const first = await setUp();
+    await first.ask('A', which);
+    await first.ask('A', `${filler(20)}${which}`);
+    await first.leave();
+    const files = fs.readdirSync(first.folder).filter((name) => name.endsWith('.kv'));
+    const sizes = files.map((name) => ({ name, size: fs.statSync(path.join(first.folder, name)).size }));
+    const [largest] = sizes.sort((a, b) => b.size - a.size);
+    const file = path.join(first.folder, largest?.name ?? '');
+    const bytes = fs.readFileSync(file);
+    bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
+    fs.writeFileSync(file, bytes);
+    const next = await setUp({ data: first.data });
+    expect(await next.list()).toHaveLength(2);
+    next.chats.set('A', first.chats.get('A') ?? []);
+    const { text, stats } = await next.ask('A', which);
+    expect(stats).toMatchObject({ restoredTokens: 0, cachedTokens: 0 });
+    expect(text).toContain('77763886');
+    expect(next.notices).toEqual([expect.stringContaining('damaged and was removed')]);
+    expect(await next.list()).toEqual([]);
   });
 });

@@ -103,6 +103,7 @@ function KeptItem({ session, title, disabled, onRemove }: KeptItemProps) {
         </span>
         <span className="block text-xs text-ink-3">{sizeText(session)}</span>
         <span className="block text-xs [overflow-wrap:anywhere] text-ink-3">
+          {sharedText(session)}
           {session.modelName}, used {agoText(session.lastUsed, Date.now())}
           {session.problem && `. Not for what is loaded now: ${session.problem}`}
         </span>
@@ -129,12 +130,20 @@ export function totalText(sessions: readonly SavedSession[], { maxBytes }: Pick<
   return `${count}: ${formatBytes(bytes)} ${most}.`;
 }
 
-/** Of the chats that it was made in; several may begin with the same document. */
-export function titleOf({ chatIds }: SavedSession, chats: readonly ChatSummary[]): string {
+/** Of its documents, or of the chats that it was made in. */
+export function titleOf({ chatIds, documents }: SavedSession, chats: readonly ChatSummary[]): string {
+  if (documents.length > 0) return documents.map(({ name }) => name).join(', ');
   const titles = chatIds.flatMap((id) => chats.find((chat) => chat.id === id)?.title ?? []);
   const [first] = titles;
   if (first === undefined) return 'A chat in the trash';
   return titles.length === 1 ? first : `${first} and ${titles.length - 1} more`;
+}
+
+/** What a cache of documents is, which no chat has for itself. */
+export function sharedText({ chatIds, documents }: SavedSession): string {
+  if (documents.length === 0) return '';
+  const what = documents.length === 1 ? 'Document' : 'Documents';
+  return `${what} of ${chatIds.length === 1 ? '1 chat' : `${formatCount(chatIds.length)} chats`}. `;
 }
 
 export function sizeText({ bytes, tokens, typeK, typeV }: SavedSession): string {

@@ -114,6 +114,11 @@ describe('a vocabulary', () => {
     expect(asked).toBe(pieces.length);
     const messages = [{ role: 'user' as const, content: '<b>the</b><|end|>' }];
     expect(await withoutMarks(model, messages)).toEqual([{ role: 'user', content: '<b>the</b><\u200b|end|>' }]);
+    // where a document ends in it moves with it
+    const [moved] = await withoutMarks(model, [
+      { role: 'user', content: '<|end|>\nWhy?', documents: [{ id: 'd', name: 'd', end: 8 }] },
+    ]);
+    expect(moved?.content.slice(moved.documents?.[0]?.end)).toBe('Why?');
   });
 
   it('of a model that is gone is an error, not one without marks', async () => {

@@ -43,6 +43,16 @@ it('room is made by removing those that were used longest ago, no more than need
   expect(used(evictionsFor(all, 500, 499, 1e9))).toBe(null);
 });
 
+it('what others go on from goes behind them, however long ago it was used itself', () => {
+  const base = meta(5, 100);
+  const child = { ...meta(20, 50), base: base.id };
+  const all = [base, meta(10, 100), child];
+  const used = (most: number) => evictionsFor(all, 0, most, 1e9)?.map(({ lastUsed }) => lastUsed);
+  expect(used(200)).toEqual([10]);
+  expect(used(120)).toEqual([10, 20]);
+  expect(used(90)).toEqual([10, 20, 5]);
+});
+
 describe('what is worth it', () => {
   it('is measured: a fast model and a slow disk, and the other way', () => {
     const rates = new Rates();

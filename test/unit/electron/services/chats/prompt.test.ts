@@ -37,6 +37,22 @@ test('documents stand before the words of their question, and alone while there 
   ]);
 });
 
+test('where the documents of the first question end is told, as far as their text is the same for every question', async () => {
+  const passages: Attachment = { ...whole('p'), part: { kind: 'passages', passages: [] } };
+  const first = message('user', 'Which?', whole('a'), whole('b'), passages, whole('c'));
+  const branch = [first, message('assistant', 'This.'), message('user', 'And?', whole('d'))];
+  const [, asked, ...later] = await buildPrompt('Be brief.', branch, blockOf);
+  expect(asked?.documents).toMatchObject([
+    { id: 'a', name: 'a' },
+    { id: 'b', name: 'b' },
+  ]);
+  expect(asked?.documents?.map(({ end }) => asked.content.slice(0, end))).toEqual([
+    '<a {"kind":"whole"}>\n\n',
+    '<a {"kind":"whole"}>\n\n<b {"kind":"whole"}>\n\n',
+  ]);
+  expect(later.map(({ documents }) => documents)).toEqual([undefined, undefined]);
+});
+
 interface Sized extends RollSource {
   name: string;
   tokens: number;

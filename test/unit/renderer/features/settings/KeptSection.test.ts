@@ -5,6 +5,7 @@ import type { SavedSession } from '@/electron/contract/engine';
 import {
   agoText,
   documentsText,
+  sharedText,
   sizeText,
   titleOf,
   totalText,
@@ -27,6 +28,9 @@ it('a cache has the title of its chats, its size and its types', () => {
   expect(titleOf(savedSession(), chats)).toBe('About chat-1');
   expect(titleOf(savedSession({ chatIds: ['chat-1', 'chat-2'] }), chats)).toMatch(/^About chat-1 .*1/);
   expect(titleOf(savedSession({ chatIds: ['gone'] }), chats)).not.toContain('About');
+  const shared = savedSession({ chatIds: ['chat-1', 'chat-2'], documents: [{ id: 'd', name: 'manual.pdf' }] });
+  expect(titleOf(shared, chats)).toBe('manual.pdf');
+  expect([sharedText(shared), sharedText(savedSession())]).toEqual(['Document of 2 chats. ', '']);
   expect(sizeText(savedSession({ typeV: 'turbo3' }))).toMatch(/1\.00 GiB.*8,192.*turbo4.*turbo3/);
 });
 
