@@ -6,7 +6,7 @@ import { sparedBy } from '@/electron/engine/sessions/rates';
 import { readGguf, stringsOf, type Value } from '../gguf';
 import { writeShape } from '../shapeParts';
 import { shapeOf } from '../shapes';
-import { answer, contextOptions, engine, filler, greedy, temporaryFolder, tinyModel } from '../support';
+import { answer, contextOptions, engine, filler, greedy, refusal, temporaryFolder, tinyModel } from '../support';
 
 /** The tiny model's tokenizer, with the tokens that the shapes have rows for, and its template. */
 function tokenizer(size: number): Record<string, Value> {
@@ -82,5 +82,28 @@ describe.each(['gemma-3-1b', 'mamba', 'jamba', 'lfm2-1.2b', 'qwen3.5'])('%s', (n
     // what was read anew gives the same
     const fresh = await make();
     expect((await answer(fresh, edited, few)).result.text).toBe(second.text);
+  });
+
+  it('another chat with the same document goes on within it', async () => {
+    const { model, make, context } = await setUp();
+    // a whole batch behind the last checkpoint is still within the document
+    const long = filler(90);
+    const asked = (question: string): ChatMessage[] => [{ role: 'user', content: `${long}${question}` }];
+    await answer(context, asked('Who lives there?'), few);
+    expect(context.sharesCells).toBe(false);
+    const file = path.join(temporaryFolder(), 'session');
+    await context.saveSession(file);
+    expect(await refusal(context.saveSession(file, undefined, { from: 0, to: 100 }))).toMatchObject({
+      code: 'bad-request',
+    });
+    const restored = await make();
+    await restored.loadSession(file);
+    const other = asked('When does it rain, and where is the clock that strikes?');
+    const spared = sparedBy(restored.tokens(), await model.chatTokens(other), false, restored.checkpoints());
+    expect(spared).toBeGreaterThan(512);
+    const shared = await answer(restored, other, few);
+    // a sliding window is read from one token before its checkpoint
+    expect(spared - shared.result.cachedTokens).toBeLessThanOrEqual(1);
+    expect(shared.result.text).toBe((await answer(await make(), other, few)).result.text);
   });
 });
