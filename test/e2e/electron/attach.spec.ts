@@ -148,13 +148,15 @@ test('a document that does not fit, its pages, a longer context, and the answer'
   await page.keyboard.press('Escape');
   await expect(page.getByTestId('document-panel')).toBeHidden();
 
-  // the cache of the first chat was saved for this one; the settings list it, and remove it
+  // the cache of the document was saved when this chat took the context; the settings list it, and remove it
   await page.getByTestId('settings-open').click();
   await expect(page.getByTestId('kept-item')).toHaveCount(1);
-  await expect(page.getByTestId('kept-item')).toContainText(/What is the email.*iB · [\d,]+ tokens · turbo4/);
+  await expect(page.getByTestId('kept-item')).toContainText(
+    /lamps\.pdf.*iB · [\d,]+ tokens · turbo4Document of 1 chat/,
+  );
   await expect(page.getByTestId('kept-total')).toHaveText(/^1 cache: [\d.]+ [KM]iB of 8\.00 GiB\.$/);
   await expect(page.getByTestId('kept-documents')).toHaveText(/^1 document is kept: [\d.]+ KiB\.\s*$/);
-  await page.getByRole('button', { name: /^Remove the cache of What is the email/ }).click();
+  await page.getByRole('button', { name: /^Remove the cache of lamps\.pdf/ }).click();
   await expect(page.getByTestId('kept-total')).toHaveText('No caches are kept: 0 B of 8.00 GiB.');
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Remove lamps.pdf' }).click();

@@ -113,4 +113,16 @@ test('facts of a 60-page PDF, a Word file and a source file, and the cache after
   if (!fact) throw new Error('No fact was planted.');
   const again = await answered(second.page, fact);
   expect((again.stats?.restoredTokens ?? 0) / (again.stats?.promptTokens ?? 1)).toBeGreaterThan(0.95);
+  await second.app.close();
+
+  // another chat about a document that was read before
+  const third = await launch();
+  await ready(third.page);
+  await third.page.getByTestId('new-chat').click();
+  await attach(third, at(files.pdf));
+  const other = await answered(third.page, fact);
+  expect((other.stats?.restoredTokens ?? 0) / (other.stats?.promptTokens ?? 1)).toBeGreaterThan(0.95);
+  await third.page.getByTestId('settings-open').click();
+  const kept = third.page.getByTestId('kept-item').filter({ hasText: files.pdf });
+  await expect(kept.filter({ hasText: 'Document of 2 chats' })).toContainText(/tokens · turbo3/);
 });
