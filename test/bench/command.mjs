@@ -2,6 +2,7 @@
 // documents whose prose is written by people and whose figures, between two marks, by the command that measured them. What was
 // measured lies beside as JSON, in test/bench/results, for whoever compares with it.
 
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -97,6 +98,13 @@ export function sidesOf(name, known) {
   const unknown = [typeK, typeV].find((type) => !known.includes(type));
   if (unknown) throw new OptionError(`There is no cache type "${unknown}"; there are ${known.join(', ')}.`);
   return { typeK, typeV };
+}
+
+/** Linux: the next read of the file comes from the disk. @param {string} file @returns {boolean} false: that cannot be had here */
+export function dropFromCache(file) {
+  if (process.platform !== 'linux') return false;
+  const dd = spawnSync('dd', [`of=${file}`, 'oflag=nocache', 'conv=notrunc,fdatasync', 'count=0'], { stdio: 'ignore' });
+  return dd.status === 0;
 }
 
 const DOCS = path.join(ROOT, 'docs');

@@ -3,14 +3,13 @@
 // the one that was read did.
 // CLI: npm run bench:sessions -- [--model FILE|small|tiny] [--tokens 8000] [--types f16,turbo4,turbo3] [--rounds 3] [--threads 0] [--json]
 
-import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { BUILD, ROOT } from '../../native/prepare/paths.mjs';
 import { modelFile } from '../models.mjs';
-import { number, runCommand, table } from './command.mjs';
+import { dropFromCache, number, runCommand, table } from './command.mjs';
 import { contextOptions, fill, loadEngine } from './quality/engine.mjs';
 import { median } from './speed/report.mjs';
 
@@ -96,13 +95,6 @@ async function timed(task) {
   const start = performance.now();
   const result = await task();
   return [performance.now() - start, result];
-}
-
-/** Linux: the next read of the file comes from the disk. false: that cannot be had here. */
-function dropFromCache(file) {
-  if (process.platform !== 'linux') return false;
-  const dd = spawnSync('dd', [`of=${file}`, 'oflag=nocache', 'conv=notrunc,fdatasync', 'count=0'], { stdio: 'ignore' });
-  return dd.status === 0;
 }
 
 function report(model, tokens, rows) {
