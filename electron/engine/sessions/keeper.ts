@@ -67,6 +67,8 @@ export class SessionKeeper {
   private options: SessionOptions | null = null;
   /** what the context was read for last; null: for nobody who wants it kept */
   private held: GenerateRequest | null = null;
+  /** ids of chats before it that read its first document, which is still there */
+  private readers = new Set<string>();
   private context: Context | null = null;
   private readonly rates: Rates;
   private readonly noticed = new Set<string>();
@@ -96,7 +98,10 @@ export class SessionKeeper {
       this.exchange(store, options, loaded, request, signal, onStep),
     );
     // an answer that was stopped by now leaves the cache to whom it belongs
-    if (restored || !signal.aborted) this.held = request.passing ? null : request;
+    if (!restored && signal.aborted) return false;
+    if (restored || !this.held || firstDocument(this.held) !== firstDocument(request)) this.readers = new Set();
+    else this.readers.add(this.held.chatId);
+    this.held = request.passing ? null : request;
     return restored;
   }
 
@@ -164,6 +169,7 @@ export class SessionKeeper {
   forgetChats(gone: (chatId: string) => boolean): Promise<void> {
     return this.queue.run(async () => {
       if (this.held && gone(this.held.chatId)) this.held = null;
+      for (const id of this.readers) if (gone(id)) this.readers.delete(id);
       await this.store?.forgetChats(gone);
     });
   }
@@ -248,7 +254,8 @@ export class SessionKeeper {
       if (!(await this.makeRoom(store, bytes, replaced, staying))) return null;
       onStep('saving');
       const started = performance.now();
-      const chatIds = [...new Set([...replaced.flatMap((meta) => meta.chatIds), held.chatId])];
+      const others = made.documents ? [...this.readers] : replaced.flatMap((meta) => meta.chatIds);
+      const chatIds = [...new Set([...others, held.chatId])];
       const common = { chatIds, modelName: loaded.model.info.name, readingRate: this.rates.readingRate };
       const own = { ...(made.base && { base: made.base.id }), ...(made.documents && { documents: made.documents }) };
       const meta = await store.add(context, written, { ...common, ...own }, options.signal);
@@ -358,6 +365,10 @@ export class SessionKeeper {
 
 function continues(held: Int32Array, prompt: Int32Array): boolean {
   return held.length > prompt.length && commonPrefix(held, prompt) === prompt.length;
+}
+
+function firstDocument({ messages }: GenerateRequest): string | undefined {
+  return messages.find(({ role }) => role === 'user')?.documents?.[0]?.id;
 }
 
 /** Of a label and a length that the context takes. */

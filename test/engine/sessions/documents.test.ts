@@ -132,16 +132,19 @@ interface SetUp {
   model?: string;
   context?: Partial<ContextSettings>;
   allow?: Partial<SessionSettings>;
+  diskRoom?: () => Promise<number>;
 }
 
-async function setUp({ data = temporaryFolder(), model = tinyModel, context, allow }: SetUp = {}) {
+const plenty = async () => 1e12;
+
+async function setUp({ data = temporaryFolder(), model = tinyModel, context, allow, diskRoom = plenty }: SetUp = {}) {
   const notices: string[] = [];
   const logged: string[] = [];
   const server = engineServer(
     { notice: (text) => notices.push(text) },
     {
       idleMs: 1e6,
-      sessions: { diskRoom: async () => 1e12, rates: new SupposedRates(), log: (text) => logged.push(text) },
+      sessions: { diskRoom, rates: new SupposedRates(), log: (text) => logged.push(text) },
     },
   );
   const folder = path.join(data, 'sessions');
@@ -224,6 +227,29 @@ describe('chats that begin with the same document', () => {
     expect((await third.list()).map(({ id }) => id)).not.toContain(rest?.id);
     await third.server.handlers.removeSessions({ chatIds: ['B'] });
     expect(fs.readdirSync(first.folder)).toEqual([]);
+  });
+
+  it('that was read in another chat just before is of both', async () => {
+    const { ask, shared, leave, data } = await setUp();
+    await ask('A', which);
+    await ask('B', other);
+    await ask('C', 'Name the report.', ['report']);
+    expect(await shared()).toMatchObject([{ documents: [{ id: 'manual' }], chatIds: ['A', 'B'] }]);
+    await leave();
+    const next = await setUp({ data });
+    expect(await next.shared()).toMatchObject([{ chatIds: ['C'] }, { chatIds: ['A', 'B'] }]);
+  });
+
+  it('on a full disk it is read, and the answer is right', async () => {
+    const full = await setUp({ diskRoom: async () => 1000 });
+    await full.ask('A', which);
+    await full.ask('C', 'Name the report.', ['report']);
+    const { text, stats } = await full.ask('B', which);
+    expect(stats.restoredTokens).toBe(0);
+    expect(text).toContain('77763886');
+    expect(fs.readdirSync(full.folder)).toEqual([]);
+    for (const notice of full.notices) expect(notice).toContain('the disk is almost full');
+    expect(full.notices.length).toBeGreaterThan(0);
   });
 
   it('of several documents those that a chat begins with are used, as many as agree', async () => {
