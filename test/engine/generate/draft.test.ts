@@ -170,6 +170,16 @@ describe('a model that drafts', () => {
     expect(again.cachedTokens).toBeGreaterThan(0);
     // the draft has its cells back, too
     expect(again.drafts.accepted / again.drafts.drafted).toBeGreaterThan(0.8);
+    // and so it has of two stretches
+    const [first, rest] = [`${file}-first`, `${file}-rest`];
+    await drafted.saveSession(first, undefined, { from: 0, to: 500 });
+    await drafted.saveSession(rest, undefined, { from: 500, to: drafted.contextUsed });
+    await answer(drafted, question());
+    await drafted.loadSession(first);
+    expect(await drafted.loadSession(rest, undefined, 500)).toBeGreaterThan(long.length - 500);
+    const joined = (await answer(drafted, long)).result;
+    expect(joined.text).toBe(expected.result.text);
+    expect(joined.drafts.accepted / joined.drafts.drafted).toBeGreaterThan(0.8);
     await drafted.evaluate(model.tokenize(filler(20)));
     expect((await answer(drafted, question())).result.text).toBe((await answer(context, question())).result.text);
   });
