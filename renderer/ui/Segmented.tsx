@@ -1,4 +1,5 @@
 /** A few choices side by side, as radio buttons. */
+import type { ReactNode } from 'react';
 import { cx } from './cx';
 
 interface SegmentedProps<T extends string> {
@@ -8,12 +9,6 @@ interface SegmentedProps<T extends string> {
   options: readonly { value: T; label: string }[];
   onValue: (value: T) => void;
 }
-
-/** The options of what is switched on and off. */
-export const onOff = [
-  { value: 'on', label: 'On' },
-  { value: 'off', label: 'Off' },
-] as const;
 
 export function Segmented<T extends string>({ name, label, value, options, onValue }: SegmentedProps<T>) {
   return (
@@ -39,5 +34,53 @@ export function Segmented<T extends string>({ name, label, value, options, onVal
         </label>
       ))}
     </fieldset>
+  );
+}
+
+interface ChoiceFieldProps<T extends string> extends SegmentedProps<T> {
+  /** accessible name, where the label is not enough alone */
+  legend?: string;
+  /** a sentence below */
+  help?: ReactNode;
+  testId?: string;
+  /** between the choice and its help */
+  children?: ReactNode;
+}
+
+/** A setting with a few choices: its label, and the choices at the end of the line. */
+export function ChoiceField<T extends string>({
+  label,
+  legend = label,
+  help,
+  testId,
+  children,
+  ...choice
+}: ChoiceFieldProps<T>) {
+  return (
+    <div className="grid gap-1.5" data-testid={testId}>
+      <div className="flex items-center justify-between gap-3">
+        <span className="text-sm font-medium text-ink">{label}</span>
+        <Segmented label={legend} {...choice} />
+      </div>
+      {children}
+      {help && <p className="text-xs leading-relaxed text-ink-3">{help}</p>}
+    </div>
+  );
+}
+
+/** The options of what is switched on and off. */
+export const onOff = [
+  { value: 'on', label: 'On' },
+  { value: 'off', label: 'Off' },
+] as const;
+
+interface SwitchFieldProps extends Omit<ChoiceFieldProps<'on' | 'off'>, 'value' | 'options' | 'onValue'> {
+  on: boolean;
+  onValue: (on: boolean) => void;
+}
+
+export function SwitchField({ on, onValue, ...field }: SwitchFieldProps) {
+  return (
+    <ChoiceField {...field} value={on ? 'on' : 'off'} options={onOff} onValue={(value) => onValue(value === 'on')} />
   );
 }

@@ -9,7 +9,7 @@ import { useActions, useApp } from '../../../state/useApp';
 import { Field } from '../../../ui/Field';
 import { formatBytes, formatCount } from '../../../ui/format';
 import { NumberField } from '../../../ui/NumberField';
-import { Segmented } from '../../../ui/Segmented';
+import { ChoiceField } from '../../../ui/Segmented';
 import { Select } from '../../../ui/Select';
 import { ropeNames, speculationNames } from '../changesText';
 import { useTrained } from '../memory/CacheSection';
@@ -31,16 +31,13 @@ export function EngineSection() {
 
   return (
     <>
-      <div className="flex items-center justify-between gap-3">
-        <span className="text-sm font-medium text-ink">Flash attention</span>
-        <Segmented
-          name="flash-attention"
-          label="Flash attention"
-          value={context.flashAttention}
-          options={flashOptions}
-          onValue={(flashAttention) => edit({ flashAttention })}
-        />
-      </div>
+      <ChoiceField
+        name="flash-attention"
+        label="Flash attention"
+        value={context.flashAttention}
+        options={flashOptions}
+        onValue={(flashAttention) => edit({ flashAttention })}
+      />
       <DraftingField context={context} />
       <Field
         label="Threads"
@@ -122,23 +119,21 @@ function DraftingField({ context }: { context: ContextSettings }) {
   const { settings } = useActions();
   const { speculation } = context;
   return (
-    <div className="grid gap-1.5">
-      <div className="flex items-center justify-between gap-3">
-        <span className="text-sm font-medium text-ink">Drafting</span>
-        <Segmented
-          name="speculation"
-          label="Drafting"
-          value={speculation}
-          options={draftingOptions}
-          onValue={(value) => settings.editContext({ speculation: value })}
-        />
-      </div>
+    <ChoiceField
+      name="speculation"
+      label="Drafting"
+      help={
+        <>
+          {draftingHelp[speculation]}
+          <Outcome context={context} />
+        </>
+      }
+      value={speculation}
+      options={draftingOptions}
+      onValue={(value) => settings.editContext({ speculation: value })}
+    >
       {speculation === 'draft' && <DraftModel value={context.draftModel} />}
-      <p className="text-xs leading-relaxed text-ink-3">
-        {draftingHelp[speculation]}
-        <Outcome context={context} />
-      </p>
-    </div>
+    </ChoiceField>
   );
 }
 
@@ -212,20 +207,26 @@ function RopeField({ context, trained, onChange }: RopeFieldProps) {
   }
 
   return (
-    <div className="grid gap-1.5" data-testid="settings-rope">
-      <div className="flex items-center justify-between gap-3">
-        <span className="text-sm font-medium text-ink">Longer than trained</span>
-        <Segmented name="rope" label="Longer than trained" value={rope} options={options} onValue={choose} />
-      </div>
-      <p className="text-xs leading-relaxed text-ink-3">{ropeText[rope]}</p>
-      {rope !== 'model' && nCtx === autoContext && (
-        <p className="text-xs text-ink-3">{`Auto ends at ${formatCount(trained)} tokens. Choose a length to go further.`}</p>
-      )}
-      {rope !== 'model' && nCtx !== autoContext && nCtx <= trained && (
-        <p className="text-xs text-ink-3">{`Changes nothing up to ${formatCount(trained)} tokens.`}</p>
-      )}
-    </div>
+    <ChoiceField
+      name="rope"
+      label="Longer than trained"
+      help={
+        <>
+          {ropeText[rope]} {rope !== 'model' && reachText(nCtx, trained)}
+        </>
+      }
+      testId="settings-rope"
+      value={rope}
+      options={options}
+      onValue={choose}
+    />
   );
+}
+
+/** '': the length asked for goes beyond the trained one */
+function reachText(nCtx: number, trained: number): string {
+  if (nCtx === autoContext) return `Auto ends at ${formatCount(trained)} tokens. Choose a length to go further.`;
+  return nCtx <= trained ? `Changes nothing up to ${formatCount(trained)} tokens.` : '';
 }
 
 // What each way beyond the trained length is for, in plain words.

@@ -8,7 +8,7 @@ import { selectCurrentModel } from '../../../state/slices/models';
 import { useActions, useApp } from '../../../state/useApp';
 import { Field } from '../../../ui/Field';
 import { NumberField } from '../../../ui/NumberField';
-import { onOff, Segmented } from '../../../ui/Segmented';
+import { SwitchField } from '../../../ui/Segmented';
 import { Select } from '../../../ui/Select';
 
 const efforts = { low: 'Low', medium: 'Medium', high: 'High' } as const;
@@ -27,16 +27,13 @@ export function ThinkingSection({ template }: { template: TemplateSettings }) {
         {supportText(support)}
       </p>
       {support?.thinkingSwitch && (
-        <div className="flex items-center justify-between gap-3" data-testid="settings-thinking">
-          <span className="text-sm font-medium text-ink">Thinking</span>
-          <Segmented
-            name="thinking"
-            label="Thinking"
-            value={template.thinking ? 'on' : 'off'}
-            options={onOff}
-            onValue={(value) => set({ thinking: value === 'on' })}
-          />
-        </div>
+        <SwitchField
+          name="thinking"
+          label="Thinking"
+          testId="settings-thinking"
+          on={template.thinking}
+          onValue={(thinking) => set({ thinking })}
+        />
       )}
       {support?.effort && (
         <Field label="Reasoning effort" htmlFor="settings-effort" inline help="How much the model is told to think.">

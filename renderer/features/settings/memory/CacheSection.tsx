@@ -12,7 +12,7 @@ import { Button } from '../../../ui/Button';
 import { cx } from '../../../ui/cx';
 import { Field } from '../../../ui/Field';
 import { formatBytes } from '../../../ui/format';
-import { Segmented } from '../../../ui/Segmented';
+import { ChoiceField } from '../../../ui/Segmented';
 import { Select } from '../../../ui/Select';
 import { useFit } from '../useFit';
 import { ContextField } from './ContextField';
@@ -233,18 +233,15 @@ const help: Record<Settings['overflow'], string> = {
 function OverflowField({ overflow }: { overflow: Settings['overflow'] }) {
   const { settings } = useActions();
   return (
-    <div className="grid gap-1.5" data-testid="settings-overflow">
-      <div className="flex items-center justify-between gap-3">
-        <span className="text-sm font-medium text-ink">When it is full</span>
-        <Segmented
-          name="overflow"
-          label="When the context is full"
-          value={overflow}
-          options={options}
-          onValue={(next) => void settings.update({ overflow: next })}
-        />
-      </div>
-      <p className="text-xs leading-relaxed text-ink-3">{help[overflow]}</p>
-    </div>
+    <ChoiceField
+      name="overflow"
+      label="When it is full"
+      legend="When the context is full"
+      help={help[overflow]}
+      testId="settings-overflow"
+      value={overflow}
+      options={options}
+      onValue={(next) => void settings.update({ overflow: next })}
+    />
   );
 }

@@ -4,7 +4,7 @@ import type { Settings } from '../../../../electron/contract/settings';
 import { useActions } from '../../../state/useApp';
 import { Field } from '../../../ui/Field';
 import { NumberField } from '../../../ui/NumberField';
-import { onOff, Segmented } from '../../../ui/Segmented';
+import { SwitchField } from '../../../ui/Segmented';
 
 const gibibyte = 1024 ** 3;
 
@@ -46,16 +46,13 @@ export function DocumentsSection({ documents, sessions }: Pick<Settings, 'docume
           }
         />
       </Field>
-      <div className="flex items-center justify-between gap-3">
-        <span className="text-sm font-medium text-ink">Keep caches of chats</span>
-        <Segmented
-          name="sessions"
-          label="Keep caches of chats on disk"
-          value={sessions.enabled ? 'on' : 'off'}
-          options={onOff}
-          onValue={(value) => void settings.update({ sessions: { enabled: value === 'on' } })}
-        />
-      </div>
+      <SwitchField
+        name="sessions"
+        label="Keep caches of chats"
+        legend="Keep caches of chats on disk"
+        on={sessions.enabled}
+        onValue={(enabled) => void settings.update({ sessions: { enabled } })}
+      />
       <Field label="From" htmlFor="settings-minTokens" inline help="Tokens; what is shorter is read again.">
         <NumberField
           id="settings-minTokens"
