@@ -182,8 +182,7 @@ export function FoundPassages({ questionId, children }: { questionId: string | n
   const looked = question?.attachments.filter(({ part }) => part.kind === 'passages' && part.passages.length > 0) ?? [];
   if (looked.length === 0) return null;
   return (
-    <section
-      aria-label="Passages that were found"
+    <div
       data-testid="found-passages"
       className="mt-3 max-w-2xl rounded-lg border border-line bg-raised px-2 pt-2 pb-2.5"
     >
@@ -195,7 +194,7 @@ export function FoundPassages({ questionId, children }: { questionId: string | n
         </div>
       ))}
       <div className="px-2">{children}</div>
-    </section>
+    </div>
   );
 }
 
