@@ -20,12 +20,13 @@ type Pause = (signal: AbortSignal) => Promise<unknown>;
 interface Pending {
   kept: boolean;
   stop: AbortController;
+  /** what `run` gives */
+  done: Promise<boolean>;
 }
 
 export class Deletions {
   /** by id of the model */
   private readonly pending = new Map<string, Pending>();
-  private readonly running = new Set<Promise<unknown>>();
 
   constructor(
     private readonly pause: Pause = (signal) => setTimeout(undoDeleteMs, undefined, { signal, ref: false }),
@@ -38,13 +39,10 @@ export class Deletions {
 
   /** Waits, then does it. @returns false: it was kept meanwhile. Throws what `act` throws */
   run(modelId: string, act: () => Promise<void>): Promise<boolean> {
-    const one: Pending = { kept: false, stop: new AbortController() };
+    const one: Pending = { kept: false, stop: new AbortController(), done: Promise.resolve(false) };
     this.pending.set(modelId, one);
-    const running = this.waitAndDo(one, act).finally(() => this.pending.delete(modelId));
-    this.running.add(running);
-    const forget = () => void this.running.delete(running);
-    running.then(forget, forget);
-    return running;
+    one.done = this.waitAndDo(one, act).finally(() => this.pending.delete(modelId));
+    return one.done;
   }
 
   /** Throws `not-found` when its time is over. */
@@ -60,8 +58,9 @@ export class Deletions {
 
   /** The app ends: what was deleted is deleted now. */
   async finish(): Promise<void> {
-    for (const { stop } of this.pending.values()) stop.abort();
-    await Promise.allSettled(this.running);
+    const last = [...this.pending.values()];
+    for (const { stop } of last) stop.abort();
+    await Promise.allSettled(last.map(({ done }) => done));
   }
 
   private async waitAndDo(one: Pending, act: () => Promise<void>): Promise<boolean> {
