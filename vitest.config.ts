@@ -1,5 +1,6 @@
 /** unit: nothing built is needed; engine: the real addon and real models, one file at a time (two cores). */
 import { defineConfig } from 'vitest/config';
+import { texts } from './electron/build.mjs';
 
 /** `@/` is the root of the repository, for tests alone: their folders lie deep. */
 const resolve = { tsconfigPaths: true };
@@ -16,6 +17,7 @@ export default defineConfig({
   test: {
     projects: [
       {
+        plugins: [texts()],
         resolve,
         test: {
           ...patience,
@@ -31,6 +33,7 @@ export default defineConfig({
         },
       },
       {
+        plugins: [texts()],
         resolve,
         test: {
           ...patience,

@@ -9,6 +9,7 @@ import fs from 'node:fs';
 import { builtinModules } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import lingui from '@lingui/vite-plugin';
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { build } from 'vite';
@@ -16,6 +17,16 @@ import { NOTICES_FILE, thirdPartyNotices } from './notices.mjs';
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 export const APP = path.join(ROOT, 'build', 'app');
+
+/**
+ * Texts: the macros in the source, which keep their English, and the catalogs of the other languages.
+ * @returns {import('vite').Plugin[]}
+ */
+export function texts() {
+  // what is made at run time stays so: its macro takes less than the one that is compiled, and both must make the same
+  const macro = { descriptorFields: 'message', corePackage: ['@lingui/core/macro'] };
+  return lingui({ cwd: ROOT, macroTransform: { macro }, failOnCompileError: true });
+}
 
 export const ENTRIES = {
   main: 'electron/desktop/main.ts',
@@ -49,7 +60,10 @@ export async function buildApp({ onProgress = () => {} } = {}) {
   return { folder: APP };
 }
 
-/** One CommonJS file with every dependency in it: a sandboxed preload can require nothing, and packages stay out of releases. */
+/**
+ * One CommonJS file with every dependency in it: a sandboxed preload can require nothing of Node (of packages it gets what they
+ * have for browsers), and packages stay out of releases.
+ */
 export async function bundleForNode(name, entry, outDir = APP) {
   const license = { fileName: `${name}.packages.json` };
   await build({
@@ -61,8 +75,8 @@ export async function bundleForNode(name, entry, outDir = APP) {
     define: { 'process.env.WS_NO_BUFFER_UTIL': '"1"', 'process.env.WS_NO_UTF_8_VALIDATE': '"1"' },
     // what tests bundle imports by `@/`
     resolve: { tsconfigPaths: true },
-    plugins: [withoutUnusedReaders()],
-    ssr: { target: 'node', noExternal: true },
+    plugins: [texts(), withoutUnusedReaders()],
+    ssr: { target: 'node', noExternal: true, ...(name === 'preload' && { resolve: { conditions: ['module'] } }) },
     build: {
       ssr: path.join(ROOT, entry),
       outDir,
@@ -147,7 +161,7 @@ export async function bundleRenderer({ outDir = path.join(APP, 'renderer'), sour
     envDir: false,
     logLevel: 'warn',
     publicDir: false,
-    plugins: [react(), tailwindcss(), onlyWoff2()],
+    plugins: [texts(), react(), tailwindcss(), onlyWoff2()],
     build: {
       assetsInlineLimit: (file) => (file.endsWith('.woff2') ? false : undefined),
       outDir,

@@ -15,38 +15,56 @@ import { ROOT } from '../native/prepare/paths.mjs';
  * @type {Record<string, Layer>}
  */
 export const LAYERS = {
-  'electron/contract': { may: [], packages: ['zod'] },
-  'electron/desktop': { may: ['electron/contract', 'electron/services'], packages: ['electron', 'zod'], node: true },
+  'electron/contract': { may: [], packages: ['zod', '@lingui/core', '@lingui/message-utils'] },
+  'electron/desktop': {
+    may: ['electron/contract', 'electron/services', 'locales'],
+    packages: ['electron', 'zod', '@lingui/core'],
+    node: true,
+  },
   // what headless mode runs too, hence without Electron
-  'electron/services': { may: ['electron/contract'], packages: ['undici', 'zod'], node: true },
+  'electron/services': { may: ['electron/contract'], packages: ['undici', 'zod', '@lingui/core'], node: true },
   'electron/server': { may: ['electron/contract', 'electron/services'], packages: ['ws', 'zod'], node: true },
   'electron/engine': {
     may: ['electron/contract', 'electron/engine/native', 'electron/workers/parentPort'],
-    packages: ['zod'],
+    packages: ['zod', '@lingui/core'],
     node: true,
   },
   // the typed face of the addon
-  'electron/engine/native': { may: ['electron/contract'], packages: ['zod'], node: true },
+  'electron/engine/native': { may: ['electron/contract'], packages: ['zod', '@lingui/core'], node: true },
   // how a child process reaches its parent, whatever it is for
   'electron/workers/parentPort': { may: [], packages: [], node: true },
   // worker threads, and what is the same in each of them
-  'electron/workers': { may: ['electron/contract'], packages: ['minisearch', 'stemmer', 'stopword'], node: true },
+  'electron/workers': {
+    may: ['electron/contract'],
+    packages: ['minisearch', 'stemmer', 'stopword', '@lingui/core'],
+    node: true,
+  },
   // a process of its own: what foreign files do to the libraries that read them stays out of the main process
   'electron/workers/documents': {
     may: ['electron/contract', 'electron/workers/parentPort'],
     packages: [
       ...['pdfjs-dist', '@embedpdf/pdfium', 'tesseract.js-core'],
+      '@lingui/core',
       ...['mammoth', 'officeparser', 'read-excel-file', 'postal-mime', 'jszip', 'htmlparser2'],
     ],
     node: true,
   },
+  // what shows texts in the language of the window
+  'renderer/language': {
+    may: ['electron/contract', 'locales'],
+    packages: ['react', '@lingui/core', '@lingui/react', '@lingui/message-utils'],
+  },
+  // the translations
+  locales: { may: [], packages: ['@lingui/core'] },
   'renderer/app': {
-    may: ['renderer/features/*', 'renderer/state', 'renderer/ui', 'electron/contract'],
-    packages: ['react', 'react-dom', 'zustand', 'lucide-react', 'sonner'],
+    may: ['renderer/features/*', 'renderer/state', 'renderer/ui', 'renderer/language', 'electron/contract'],
+    packages: ['@lingui/core', '@lingui/react', 'react', 'react-dom', 'zustand', 'lucide-react', 'sonner'],
   },
   'renderer/features/*': {
-    may: ['renderer/state', 'renderer/ui', 'electron/contract'],
+    may: ['renderer/state', 'renderer/ui', 'renderer/language', 'electron/contract'],
     packages: [
+      '@lingui/core',
+      '@lingui/react',
       'react',
       'zustand',
       'lucide-react',
@@ -60,9 +78,15 @@ export const LAYERS = {
       'diff',
     ],
   },
-  'renderer/state': { may: ['renderer/bridge', 'electron/contract'], packages: ['react', 'zustand'] },
-  'renderer/bridge': { may: ['electron/contract'], packages: [] },
-  'renderer/ui': { may: [], packages: ['react', 'radix-ui', 'lucide-react', 'sonner'] },
+  'renderer/state': {
+    may: ['renderer/bridge', 'renderer/language', 'electron/contract'],
+    packages: ['react', 'zustand', '@lingui/core'],
+  },
+  'renderer/bridge': { may: ['renderer/language', 'electron/contract'], packages: ['@lingui/core'] },
+  'renderer/ui': {
+    may: ['renderer/language'],
+    packages: ['react', 'radix-ui', 'lucide-react', 'sonner', '@lingui/core', '@lingui/react'],
+  },
 };
 
 /** Names that one place owns. `within`: the rule holds only there. */

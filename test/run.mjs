@@ -12,6 +12,7 @@ const RESULTS = path.join(BUILD, 'test-results');
 const STAGE_LIMIT_MS = 20 * 60_000;
 
 const bin = (...parts) => path.join(ROOT, 'node_modules', ...parts);
+const lingui = (check, option) => [bin('@lingui', 'cli', 'dist', 'lingui-check.js'), check, option, '--workers', '1'];
 
 /** @typedef {{passed: number, failed: number, skipped: number}} Counts */
 
@@ -29,6 +30,9 @@ const STAGES = {
       await command('format of C, C++ and Metal', [path.join(ROOT, 'test', 'format.mjs')]),
       await command('layers', [path.join(ROOT, 'test', 'layers.mjs')]),
       await command('figures', [path.join(ROOT, 'test', 'figures.mjs')]),
+      await command('texts', [path.join(ROOT, 'test', 'texts.mjs')]),
+      await command('catalogs (npm run messages writes them)', lingui('sync', '--clean')),
+      await command('translations', lingui('missing', '--verbose')),
     ]),
   unit: (patterns) => vitest('unit', patterns),
   native: async () => {

@@ -1,5 +1,6 @@
 /** What a window does with chats and the answers in them, and the form in which chats are exported. */
 
+import { msg } from '@lingui/core/runtime-macro';
 import { z } from 'zod';
 import {
   attachmentSchema,
@@ -11,6 +12,7 @@ import {
   summaryKindSchema,
   trashedChatSchema,
 } from './chats';
+import type { Translatable } from './lib/language';
 import { chatSearchAnswerSchema, chatSearchSchema } from './lib/textSearch';
 import { idSchema, limits, nothing, operation, textSchema } from './limits';
 import type { EventMap, OperationMap } from './rpc';
@@ -34,13 +36,13 @@ export const chatFileDocuments = '\n],"documents":[\n';
 export const chatFileEnd = '\n]}\n';
 
 /** The chats of such a file and the documents that came with them, unchecked; or why it is none. */
-export function chatsOfFile(text: string): { chats: unknown[]; documents: unknown[] } | { problem: string } {
+export function chatsOfFile(text: string): { chats: unknown[]; documents: unknown[] } | { problem: Translatable } {
   const file = parsed(text);
   if (file?.format !== format || !Array.isArray(file.chats)) {
-    return { problem: 'This file holds no chats of Concertina. Choose a JSON file that was exported here.' };
+    return { problem: msg`This file holds no chats of Concertina. Choose a JSON file that was exported here.` };
   }
   if (file.version !== version) {
-    return { problem: 'This file is of a newer version of Concertina. Update the app and import it again.' };
+    return { problem: msg`This file is of a newer version of Concertina. Update the app and import it again.` };
   }
   return { chats: file.chats, documents: Array.isArray(file.documents) ? file.documents : [] };
 }
@@ -94,7 +96,10 @@ export type WaitingList = z.infer<typeof waitingListSchema>;
 
 export const chatOperations = {
   'chats.list': operation(nothing, z.array(chatSummarySchema)),
-  'chats.create': operation(z.object({ title: title.optional() }), chatSummarySchema),
+  'chats.create': operation(
+    z.object({ title: title.optional(), folder: folderNameSchema.optional() }),
+    chatSummarySchema,
+  ),
   'chats.open': operation(z.object({ chatId: idSchema }), chatSchema),
   'chats.rename': operation(z.object({ chatId: idSchema, title }), chatSummarySchema),
   /** into the trash: `chats.restore` brings it back */

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { errorPayloadSchema } from './errors';
+import { briefSchema } from './lib/brief';
 import { idSchema, limits } from './limits';
 
 // Documents that are attached to a question, and which of their text the model reads.
@@ -12,11 +13,22 @@ const passageSchema = z.object({
   end: z.number().int().min(0),
   /** of the section where it begins: "Page 12" */
   label: z.string(),
+  /** where a search model ranked too: which of the words that were searched for stand in it */
+  words: z.array(z.string()).optional(),
+  /** its rank by meaning, from 1; absent: it was found by words alone */
+  meaning: z.number().int().min(1).optional(),
 });
 export type Passage = z.infer<typeof passageSchema>;
 
+/**
+ * Why words alone ranked passages though there is a search model: it is being loaded, it reads the document, a person canceled
+ * that, it cannot be used, the document has too many passages.
+ */
+export const wordsAloneSchema = z.enum(['loading', 'reading', 'canceled', 'failed', 'too-long']);
+export type WordsAlone = z.infer<typeof wordsAloneSchema>;
+
 export const scoredPassageSchema = passageSchema.extend({
-  /** BM25; comparable within one answer only */
+  /** comparable within one answer only */
   score: z.number(),
 });
 export type ScoredPassage = z.infer<typeof scoredPassageSchema>;
@@ -37,7 +49,16 @@ export const attachmentPartSchema = z.discriminatedUnion('kind', [
      * this is its beginning. In a draft: what a person wants searched for in place of the words of the question.
      */
     words: z.string().max(limits.maxSearchWords).optional(),
+    /** absent: there was no search model, or it ranked too */
+    wordsAlone: wordsAloneSchema.optional(),
   }),
+  z.object({
+    /** the model sees it: an image, or of a document with `original` these pages, counted from 1, drawn */
+    kind: z.literal('image'),
+    pages: z.array(z.number().int().min(1)).min(1).max(limits.maxImagePages).refine(ascends, 'must ascend').optional(),
+  }),
+  /** the model hears it */
+  z.object({ kind: z.literal('sound') }),
 ]);
 export type AttachmentPart = z.infer<typeof attachmentPartSchema>;
 
@@ -97,6 +118,8 @@ export const budgetSchema = z.object({
    * are not among them
    */
   released: tokens.optional(),
+  /** a brief stands for so many of the oldest messages; it is in `history` */
+  briefed: tokens.optional(),
   /** tokens of earlier messages that are read again, because something before them will leave */
   readAgain: tokens.optional(),
   /** there is room for fewer passages than are set: so many tokens of them are looked up */
@@ -110,6 +133,8 @@ export const budgetSchema = z.object({
     .object({
       /** the policy `roll` */
       leaveOut: z.boolean(),
+      /** a brief in place of the oldest messages */
+      brief: z.boolean().default(false),
       /** the same question and documents in a new chat */
       newChat: z.boolean(),
     })
@@ -217,6 +242,14 @@ export const answerStatsSchema = z.object({
 });
 export type AnswerStats = z.infer<typeof answerStatsSchema>;
 
+/** A stretch of an earlier message, in UTF-16 units. */
+const recalledSchema = z.object({
+  messageId: idSchema,
+  start: z.number().int().min(0),
+  end: z.number().int().min(0),
+});
+export type Recalled = z.infer<typeof recalledSchema>;
+
 export const messageSchema = z.object({
   id: idSchema,
   /** null: a first message */
@@ -225,6 +258,8 @@ export const messageSchema = z.object({
   text: z.string(),
   /** questions only: documents that the model reads before the text, in this order */
   attachments: z.array(attachmentSchema).default([]),
+  /** questions only: of messages that a brief stands for, what stands before the text, in their order; else not there */
+  recalled: z.array(recalledSchema).optional(),
   /** text that the model's template marks as thinking; apart from `text` */
   thinking: z.string().default(''),
   createdAt: z.number(),
@@ -257,7 +292,7 @@ export const chatSummarySchema = z.object({
   updatedAt: z.number(),
   /** stands above all others */
   pinned: z.boolean().default(false),
-  /** the folder that it lies in, by name; a folder is there as long as a chat lies in it */
+  /** the folder that it lies in, by name; a folder is there as long as a chat lies in it, or it has documents (lib/shelf.ts) */
   folder: folderNameSchema.nullable().default(null),
 });
 export type ChatSummary = z.infer<typeof chatSummarySchema>;
@@ -275,6 +310,8 @@ export const chatSchema = chatSummarySchema.extend({
   leafId: idSchema.nullable(),
   /** the system prompt that it began with, which stays when the general one changes; null: the general one */
   systemPrompt: z.string().max(limits.maxSystemPrompt).nullable().default(null),
+  /** what the model reads in place of the oldest messages, by the branches that it belongs to */
+  briefs: z.array(briefSchema).default([]),
   /** lines of the log that could not be read and were set aside; 0 in a healthy chat */
   damagedLines: z.number().int().default(0),
 });

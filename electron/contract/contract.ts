@@ -11,8 +11,10 @@ import { engineEvents, engineOperations } from './engine';
 import { errorPayloadSchema } from './errors';
 import { fitOperations } from './fit';
 import { hubEvents, hubOperations } from './hub';
+import { briefEvents, briefOperations } from './lib/brief';
 import { type CommandId, commands } from './lib/commands';
 import { presetEvents, presetOperations } from './lib/presets';
+import { shelfEvents, shelfOperations } from './lib/shelf';
 import { idSchema, nothing, operation } from './limits';
 import { machineEvents, machineOperations } from './machine';
 import { modelEvents, modelOperations } from './models';
@@ -46,9 +48,11 @@ export const operations = {
   ...settingsOperations,
   ...presetOperations,
   ...chatOperations,
+  ...briefOperations,
   ...modelOperations,
   ...hubOperations,
   ...documentOperations,
+  ...shelfOperations,
   ...compareOperations,
   ...machineOperations,
   ...fitOperations,
@@ -70,9 +74,11 @@ export const events = {
   ...settingsEvents,
   ...presetEvents,
   ...chatEvents,
+  ...briefEvents,
   ...modelEvents,
   ...hubEvents,
   ...documentEvents,
+  ...shelfEvents,
   ...compareEvents,
   ...machineEvents,
   ...engineEvents,

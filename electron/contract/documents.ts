@@ -3,16 +3,19 @@
  * main process. Offsets count UTF-16 units of the extracted text, as `String.slice` does.
  */
 import { z } from 'zod';
-import { attachmentPartSchema, scoredPassageSchema } from './chats';
+import { attachmentPartSchema, scoredPassageSchema, wordsAloneSchema } from './chats';
 import { errorPayloadSchema } from './errors';
 import { idSchema, limits, nothing, operation, pathSchema, textSchema } from './limits';
 import type { EventMap, OperationMap } from './rpc';
 
 const documentKindSchema = z.enum([
   ...(['pdf', 'docx', 'odt', 'rtf', 'epub', 'pptx', 'odp', 'xlsx', 'ods', 'eml'] as const),
-  ...(['html', 'markdown', 'text', 'csv', 'code', 'picture'] as const),
+  /** `picture`: its text is recognized; `image`, `sound`: the model reads the file itself, and there is no text */
+  ...(['html', 'markdown', 'text', 'csv', 'code', 'picture', 'image', 'sound'] as const),
 ]);
 export type DocumentKind = z.infer<typeof documentKindSchema>;
+/** kinds whose words are taken out */
+export type TextKind = Exclude<DocumentKind, 'image' | 'sound'>;
 
 /** A stretch of a document that can be named. Sections follow each other without gaps, from 0 to `characters`. */
 export const sectionSchema = z.object({
@@ -99,6 +102,11 @@ export const exportedDocumentSchema = z.object({
   document: documentSchema,
   sections: z.array(sectionSchema).max(limits.maxDocumentSections),
   text: textSchema,
+  /** the file itself, of an image or sound */
+  file: z
+    .base64()
+    .max(limits.maxMediaBytes * 1.5)
+    .optional(),
 });
 export type ExportedDocument = z.infer<typeof exportedDocumentSchema>;
 
@@ -113,6 +121,23 @@ const pagePictureSchema = z.object({
   marks: z.array(z.object({ x: shareSchema, y: shareSchema, width: shareSchema, height: shareSchema })),
 });
 export type PagePicture = z.infer<typeof pagePictureSchema>;
+
+/** The embedding model that ranks passages beside their words. */
+export const searchModelSchema = z.object({
+  /** null: none */
+  modelId: z.string().nullable(),
+  /** bytes that it takes while it is in use; null: not known yet */
+  needs: z.number().nullable(),
+  /** a process of its own has it, or begins to; it ends some minutes after the last search */
+  running: z.boolean(),
+  /** that process's own memory now, beside pages of the model's file; null: it does not run, or the system does not say */
+  bytes: z.number().nullable(),
+  /** why it cannot rank; null: nothing is wrong */
+  problem: errorPayloadSchema.nullable(),
+  /** the document whose passages it reads now, and how many of them it has read */
+  reading: z.object({ documentId: z.string(), done: z.number().int(), all: z.number().int() }).nullable(),
+});
+export type SearchModel = z.infer<typeof searchModelSchema>;
 
 export const documentOperations = {
   /** ids of jobs, which onDocumentJobs tells of; none: the person thought better of it. Refused in headless mode */
@@ -134,6 +159,10 @@ export const documentOperations = {
     z.object({ jobId: idSchema, password: z.string().min(1).max(limits.maxPassword) }),
     nothing,
   ),
+  /** the text of an image, by OCR, as a document of its own; the id of the job */
+  'documents.readAsText': operation(z.object({ documentId: idSchema }), idSchema),
+  /** the file of an image or sound; others are refused */
+  'documents.file': operation(z.object({ documentId: idSchema }), z.object({ data: z.base64() })),
   /** ends a job that waits, reads or is locked; any other stays as it is */
   'documents.cancel': operation(z.object({ jobId: idSchema }), nothing),
   'documents.jobs': operation(nothing, z.array(documentJobSchema)),
@@ -166,7 +195,7 @@ export const documentOperations = {
     z.object({ documentId: idSchema, part: attachmentPartSchema.optional() }),
     z.object({ tokens: z.number().int(), sections: z.array(z.number().int()).nullable() }),
   ),
-  /** passages of about 1,000 characters with words of the query, the best first; `all`: those beyond the limit among them */
+  /** passages of about 1,000 characters with words of the query, or near to it in meaning, the best first; `all`: those beyond the limit among them */
   'documents.search': operation(
     z.object({
       documentId: idSchema,
@@ -175,17 +204,28 @@ export const documentOperations = {
       /** any id of the asking view: its newer question ends the older one with the code `cancelled` */
       asker: idSchema.optional(),
     }),
-    z.object({ passages: z.array(scoredPassageSchema), all: z.number().int() }),
+    z.object({
+      passages: z.array(scoredPassageSchema),
+      all: z.number().int(),
+      wordsAlone: wordsAloneSchema.optional(),
+    }),
   ),
   /** ends the search of this view, which nobody waits for */
   'documents.cancelSearch': operation(z.object({ asker: idSchema }), nothing),
+  'documents.searchModel': operation(nothing, searchModelSchema),
+  /** ends the reading of a document by the search model; words alone rank its passages then */
+  'documents.cancelReading': operation(z.object({ documentId: idSchema }), nothing),
+  /** the search model reads a document whose reading was canceled after all */
+  'documents.readForSearch': operation(z.object({ documentId: idSchema }), nothing),
   /** what the stored texts take on disk */
   'documents.usage': operation(nothing, documentUsageSchema),
-  /** removes those that no chat and no comparison names; what was attached within a day may be in a draft, and stays */
+  /** removes those that no chat and no comparison names, and that are not on the shelf; what was attached within a day may be in a draft, and stays */
   'documents.sweep': operation(nothing, documentUsageSchema),
 } as const satisfies OperationMap;
 
 export const documentEvents = {
   /** every job of this run, in the order of their beginning: at each change of state, and while one reads */
   onDocumentJobs: z.array(documentJobSchema),
+  /** at each change, and a few times a second while it reads */
+  onSearchModel: searchModelSchema,
 } as const satisfies EventMap;

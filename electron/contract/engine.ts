@@ -155,6 +155,10 @@ export const effectiveContextSchema = z.object({
   draft: z
     .object({ file: z.string(), typeK: effectiveTypeSchema, typeV: effectiveTypeSchema })
     .default({ file: '', typeK: noType, typeV: noType }),
+  /** what makes images and sound readable: the name of its file, '' where there is none, and why not where one was asked for */
+  projector: z
+    .object({ file: z.string(), vision: z.boolean(), audio: z.boolean(), reason: z.string() })
+    .default({ file: '', vision: false, audio: false, reason: '' }),
   /** why another chat template stands in for the model's own; empty where none does */
   chatTemplate: z.string(),
   templateSupport: templateSupportSchema.default({

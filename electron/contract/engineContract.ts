@@ -23,11 +23,12 @@ import {
   streamFrameSchema,
 } from './engine';
 import { contextFitSchema, machineMemorySchema } from './fit';
-import { idSchema, nothing, operation } from './limits';
+import { idSchema, limits, nothing, operation } from './limits';
 import { memoryProbeSchema } from './machine';
 import { modelInfoSchema } from './models';
 import type { ClientOf, HandlersOf, OperationMap } from './rpc';
-import { contextSettingsSchema, ownSamplingSchema, sessionSettingsSchema, type TemplateSettings } from './settings';
+import type { TemplateSettings } from './settings';
+import { contextSettingsSchema, ownSamplingSchema, sessionSettingsSchema } from './settings';
 
 /** A document of which the same text stands at the beginning of every chat that begins with it; `end`: in UTF-16 units. */
 const leadingDocumentSchema = z.object({ id: z.string(), name: z.string(), end: z.number().int().min(0) });
@@ -38,6 +39,8 @@ const promptMessageSchema = z.object({
   content: z.string(),
   /** of the first question: what its content begins with, one behind the other; no template sees it */
   documents: z.array(leadingDocumentSchema).optional(),
+  /** files of images and sound; `at`: where in the content each stands, in UTF-16 units, ascending */
+  media: z.array(z.object({ path: z.string(), at: z.number().int().min(0) })).optional(),
 });
 export type PromptMessage = z.infer<typeof promptMessageSchema>;
 
@@ -75,6 +78,8 @@ const loadRequestSchema = z.object({
   force: z.boolean().optional(),
   /** with the length Auto: tokens that the context has to hold, where the memory does */
   atLeast: z.number().int().optional(),
+  /** bytes of RAM that the app's other processes will take for a model of theirs, and have not taken yet */
+  beside: z.number().optional(),
   ...apiField,
 });
 export type LoadRequest = z.infer<typeof loadRequestSchema>;
@@ -128,6 +133,15 @@ const generateRequestSchema = z.object({
   /** no later prompt begins like this one: its cache is not worth keeping */
   passing: z.boolean().optional(),
 });
+/** A question of the app's own to a chat that the context holds: see `aside`. */
+const asideRequestSchema = z.object({
+  /** ends in that question, the messages before it in those of the chat */
+  messages: z.array(promptMessageSchema).min(3),
+  ...promptOptions,
+  maxTokens: z.number().int().positive(),
+});
+export type AsideRequest = z.infer<typeof asideRequestSchema>;
+
 export type PromptOptions = Pick<GenerateRequest, keyof typeof promptOptions>;
 export type GenerateRequest = z.infer<typeof generateRequestSchema>;
 
@@ -214,6 +228,11 @@ export const engineOperations = {
   unload: operation(nothing, nothing),
   /** queued behind the answer that is being written; ends when the answer has */
   generate: operation(generateRequestSchema, generationResultSchema),
+  /**
+   * Asked behind the last answer while nothing else is asked, without thinking. `text` null: the context holds something else,
+   * or is too short, or something was asked in the meantime: whatever it is, it ends this at once.
+   */
+  aside: operation(asideRequestSchema, z.object({ text: z.string().nullable() })),
   cancel: operation(z.object({ requestId: idSchema }), nothing),
   /**
    * A request of the API, beside others and beside answers. Ends when the response is complete, whose parts come as events;
@@ -228,8 +247,18 @@ export const engineOperations = {
     z.object({ messages: z.array(promptMessageSchema), ...promptOptions }),
     z.object({ tokens: z.number().int() }),
   ),
+  /**
+   * Tokens of the prompt that they make, and how many of them an answer would not have to read: the context has them, or a
+   * saved session. Waits for the answer that is being written.
+   */
+  spared: operation(
+    z.object({ messages: z.array(promptMessageSchema).min(1), ...promptOptions }),
+    z.object({ tokens: z.number().int(), spared: z.number().int() }),
+  ),
   /** of each text as it stands inside a prompt, without the tokens that begin or end one */
   countTexts: operation(z.object({ texts: z.array(z.string()) }), z.object({ tokens: z.array(z.number().int()) })),
+  /** of each image or sound as it stands in a prompt. Code `bad-request`: the model in use cannot read it */
+  countMedia: operation(z.object({ paths: z.array(z.string()) }), z.object({ tokens: z.array(z.number().int()) })),
   /**
    * Ends when the run has, also when it was canceled; its columns come as events. In the queue like an answer, and canceled
    * as one by its run's id. It may take the memory of the loaded context: then none is loaded when it ends.
@@ -260,6 +289,8 @@ export const engineEvents = {
   onCompareFrame: compareFrameSchema,
   /** a sentence for the person */
   onNotice: z.object({ text: z.string() }),
+  /** nothing has been asked for some seconds, and what the context holds is saved where it is worth it */
+  onRest: nothing,
   /** 0..1 */
   onProbeProgress: z.object({ fraction: z.number() }),
   onLoadProgress: z.object({ step: loadStepSchema, fraction: z.number() }),
@@ -295,8 +326,9 @@ export function isInspector(argv: readonly string[]): boolean {
   return argv.includes(inspector);
 }
 
-// The contract with the process that looks at model files: headers, and dry runs of loads. A file may be any file, and
-// llama.cpp ends the process over some of them, so this is not the process that answers. Same rules as `contract.ts`.
+// The contract with the process that looks at model files: headers, and dry runs of loads; another of the kind makes vectors of
+// texts. A file may be any file, and llama.cpp ends the process over some, so this is not the process that answers. Same rules as
+// `contract.ts`.
 
 const file = z.object({ path: z.string() });
 /** the engine's view; left out, when there is no engine: the process's own, with nothing loaded */
@@ -312,6 +344,13 @@ const fitRequestSchema = file.extend({
 });
 export type FitRequest = z.infer<typeof fitRequestSchema>;
 
+const embedRequestSchema = file.extend({ texts: z.array(z.string()).max(limits.maxTextsToEmbed) });
+export type EmbedRequest = z.infer<typeof embedRequestSchema>;
+
+/** `fingerprint`: of the model. `vectors`: of length 1, one behind the other, as float32 (little-endian) */
+const embedResultSchema = z.object({ fingerprint: z.string(), vectors: z.base64() });
+export type EmbedResult = z.infer<typeof embedResultSchema>;
+
 export const inspectorOperations = {
   inspect: operation(file, modelInfoSchema),
   estimate: operation(file.extend({ context: contextSettingsSchema, ...apiField }), memoryEstimateSchema),
@@ -324,6 +363,10 @@ export const inspectorOperations = {
     }),
     comparePlanSchema,
   ),
+  /** one vector for each text; loads the model, which stays until the process ends. None: only its fingerprint */
+  embed: operation(embedRequestSchema, embedResultSchema),
+  /** bytes that it would take for that */
+  embedderBytes: operation(file, z.object({ bytes: z.number() })),
 } as const satisfies OperationMap;
 
 export const inspectorEvents = { onReady: engineEvents.onReady, onLog: engineEvents.onLog } as const;

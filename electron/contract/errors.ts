@@ -1,6 +1,8 @@
 /** Error codes of the contract. Every failure that reaches a person is one of these, with a message and a hint. */
 
+import { msg } from '@lingui/core/runtime-macro';
 import { z } from 'zod';
+import { say, type Translatable, translatableSchema } from './lib/language';
 import { type SystemTrouble, subjectOf, troubleOf } from './lib/systemErrors';
 
 export const errorCodeSchema = z.enum([
@@ -38,26 +40,32 @@ export const errorPayloadSchema = z.object({
   code: errorCodeSchema,
   message: z.string(),
   hint: z.string().default(''),
+  /** what both are made of, where the window can say them in its own language */
+  said: z.object({ message: translatableSchema, hint: translatableSchema }).optional(),
 });
 export type ErrorPayload = z.infer<typeof errorPayloadSchema>;
 
 export class ConcertinaError extends Error {
   readonly code: ErrorCode;
   readonly hint: string;
+  /** undefined: neither can be translated */
+  readonly said: ErrorPayload['said'];
 
-  constructor(code: ErrorCode, message: string, hint = '', options?: ErrorOptions) {
-    super(message, options);
+  constructor(code: ErrorCode, message: Translatable, hint: Translatable = '', options?: ErrorOptions) {
+    super(say(message), options);
     this.name = 'ConcertinaError';
     this.code = code;
-    this.hint = hint;
+    this.hint = say(hint);
+    this.said = typeof message === 'string' && typeof hint === 'string' ? undefined : { message, hint };
   }
 
   toPayload(): ErrorPayload {
-    return { code: this.code, message: this.message, hint: this.hint };
+    const { code, message, hint, said } = this;
+    return { code, message, hint, ...(said && { said }) };
   }
 
-  static fromPayload(payload: ErrorPayload): ConcertinaError {
-    return new ConcertinaError(payload.code, payload.message, payload.hint);
+  static fromPayload({ code, message, hint, said }: ErrorPayload): ConcertinaError {
+    return new ConcertinaError(code, said?.message ?? message, said?.hint ?? hint);
   }
 }
 
@@ -68,13 +76,21 @@ export function toErrorPayload(error: unknown): ErrorPayload {
     return { code: 'bad-request', message: z.prettifyError(error), hint: '' };
   }
   const trouble = troubleOf(error);
-  if (!trouble)
-    return { code: 'internal', message: messageOf(error), hint: 'Details are in the log folder of the app.' };
+  if (!trouble) {
+    return new ConcertinaError(
+      'internal',
+      messageOf(error),
+      msg`Details are in the log folder of the app.`,
+    ).toPayload();
+  }
+  const { kind, why, remedy } = trouble;
   const subject = subjectOf(error);
-  const message =
-    subject === null ? `${trouble.why.charAt(0).toUpperCase()}${trouble.why.slice(1)}.` : `${subject}: ${trouble.why}.`;
-  return { code: codes[trouble.kind], message, hint: trouble.remedy };
+  const message = subject === null ? msg`It failed: ${{ why }}.` : msg`${{ subject }}: ${{ why }}.`;
+  const payload = new ConcertinaError(codes[kind], message, remedy).toPayload();
+  return subject === null ? { ...payload, message: `${capitalized(say(why))}.` } : payload;
 }
+
+const capitalized = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
 const codes: Record<SystemTrouble['kind'], ErrorCode> = {
   full: 'disk-full',
@@ -85,7 +101,13 @@ const codes: Record<SystemTrouble['kind'], ErrorCode> = {
 
 /** What anything thrown says of itself, for sentences: trouble of the system in words. */
 export function messageOf(error: unknown): string {
-  const trouble = error instanceof ConcertinaError ? null : troubleOf(error);
+  return say(reasonOf(error));
+}
+
+/** The same as a part of a text that can be translated. */
+export function reasonOf(error: unknown): Translatable {
+  if (error instanceof ConcertinaError) return error.said?.message ?? error.message;
+  const trouble = troubleOf(error);
   return trouble?.why ?? (error instanceof Error ? error.message : String(error));
 }
 

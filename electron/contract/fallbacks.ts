@@ -2,7 +2,9 @@
  * Everything in which the engine runs differently from what was asked, or slower than the machine could: what it is, why, and
  * what to do about it. One list for the badge and for the diagnostics.
  */
+import { msg } from '@lingui/core/runtime-macro';
 import type { Capabilities, EffectiveType, LoadedContext } from './engine';
+import { say, type Translatable } from './lib/language';
 
 export type FallbackId =
   | 'gpu-missing'
@@ -25,6 +27,7 @@ export type FallbackId =
   | 'calibration'
   | 'chat-template'
   | 'drafting'
+  | 'projector'
   | 'note';
 
 /** Whole sentences; `why` is empty where `what` says it already. */
@@ -61,36 +64,43 @@ export function isVariant({ asked, effective }: EffectiveType): boolean {
 
 function gpu({ gpuLayers, gpuLayersAsked, layers }: LoadedContext, { gpus, gpuBackends }: Capabilities): Fallback[] {
   const wanted = gpuLayersAsked < 0 ? layers : Math.min(gpuLayersAsked, layers);
-  const what = `The CPU runs the model: ${gpuLayers} of ${layers} layers are on a GPU.`;
+  const what = say(msg`The CPU runs the model: ${{ gpuLayers }} of ${{ layers }} layers are on a GPU.`);
   if (wanted === 0 || gpuLayers >= wanted) return [];
   if (gpus.length === 0 && gpuBackends.length > 0) {
     return [
       {
         id: 'gpu-start',
         what,
-        why: `${gpuBackends.join(', ')} did not start: it found no GPU that it can use.`,
-        advice: 'Update the system and restart the computer. Without such a GPU, set GPU layers to 0 in the settings.',
+        why: say(msg`${{ backends: gpuBackends.join(', ') }} did not start: it found no GPU that it can use.`),
+        advice: say(
+          msg`Update the system and restart the computer. Without such a GPU, set GPU layers to 0 in the settings.`,
+        ),
       },
     ];
   }
   // without any GPU, "as many as fit" is none
   if (gpus.length === 0) {
     if (gpuLayersAsked < 0) return [];
-    const why = `The settings ask for ${gpuLayersAsked} layers on the GPU, and this build can use none here.`;
-    const advice =
-      'Empty the field “GPU layers” in the settings. Only Macs with Apple silicon run on their GPU so far.';
+    const why = say(
+      msg`The settings ask for ${{ gpuLayersAsked }} layers on the GPU, and this build can use none here.`,
+    );
+    const advice = say(
+      msg`Empty the field “GPU layers” in the settings. Only Macs with Apple silicon run on their GPU so far.`,
+    );
     return [{ id: 'gpu-missing', what, why, advice }];
   }
   if (gpuLayers === 0) {
-    const why = `${gpus[0]?.name} is there and is not used.`;
-    return [{ id: 'gpu-unused', what, why, advice: 'Load the model again. If that changes nothing, report it.' }];
+    const why = say(msg`${{ name: gpus[0]?.name }} is there and is not used.`);
+    return [
+      { id: 'gpu-unused', what, why, advice: say(msg`Load the model again. If that changes nothing, report it.`) },
+    ];
   }
   return [
     {
       id: 'gpu-part',
-      what: `Only ${gpuLayers} of ${layers} layers are on the GPU.`,
-      why: `The settings ask for ${wanted === layers ? 'all' : wanted}.`,
-      advice: 'Choose a shorter context, a smaller cache type or a smaller model, so that more layers fit.',
+      what: say(msg`Only ${{ gpuLayers }} of ${{ layers }} layers are on the GPU.`),
+      why: wanted === layers ? say(msg`The settings ask for all.`) : say(msg`The settings ask for ${{ wanted }}.`),
+      advice: say(msg`Choose a shorter context, a smaller cache type or a smaller model, so that more layers fit.`),
     },
   ];
 }
@@ -102,9 +112,11 @@ function attention({ attention: places }: LoadedContext): Fallback[] {
   return [
     {
       id: 'attention-cpu',
-      what: `Attention of ${layers} layers runs on the CPU, while the layers are on the GPU.`,
-      why: `${away[0]?.layerBackend} has no kernel for it, so the cache is copied for every token.`,
-      advice: 'Set flash attention to Auto, or choose another cache type for K and V.',
+      what: say(msg`Attention of ${{ layers }} layers runs on the CPU, while the layers are on the GPU.`),
+      why: say(
+        msg`${{ layerBackend: away[0]?.layerBackend }} has no kernel for it, so the cache is copied for every token.`,
+      ),
+      advice: say(msg`Set flash attention to Auto, or choose another cache type for K and V.`),
     },
   ];
 }
@@ -123,9 +135,9 @@ function cacheTypes(context: LoadedContext): Fallback[] {
   if (!flashAttention && flashAttentionAsked !== 'off') {
     found.push({
       id: 'flash-attention',
-      what: 'Flash attention is off.',
-      why: 'This model, or the device that it runs on, cannot use it.',
-      advice: 'Choose f16 for V, which needs none, or another model. Long contexts are slower without.',
+      what: say(msg`Flash attention is off.`),
+      why: say(msg`This model, or the device that it runs on, cannot use it.`),
+      advice: say(msg`Choose f16 for V, which needs none, or another model. Long contexts are slower without.`),
     });
   }
   return found;
@@ -142,38 +154,43 @@ function cacheType(
   return [
     {
       id: side === 'K' ? 'type-k' : 'type-v',
-      what: `The ${side} cache is ${effective} instead of ${asked}.`,
+      what: say(msg`The ${{ side }} cache is ${{ effective }} instead of ${{ asked }}.`),
       why: sentence(reason),
       advice: byFlash
-        ? 'Set flash attention to Auto in the settings.'
-        : `Choose ${effective} for ${side} in the settings, or a model that can use ${asked}.`,
+        ? say(msg`Set flash attention to Auto in the settings.`)
+        : say(msg`Choose ${{ effective }} for ${{ side }} in the settings, or a model that can use ${{ asked }}.`),
     },
   ];
 }
 
 function contextLength({ nCtx, nCtxAsked, nCtxTrained, auto }: LoadedContext): Fallback[] {
   if (auto) return [];
-  const lengths = `The context is ${count(nCtx)} tokens instead of ${count(nCtxAsked)}`;
+  const what = say(msg`The context is ${{ nCtx }} tokens instead of ${{ nCtxAsked }}.`);
   if (nCtx < nCtxAsked) {
-    const why = nCtxTrained > 0 ? `The model was trained for ${count(nCtxTrained)} tokens.` : 'The engine cut it.';
-    const advice = `Choose ${count(nCtx)} tokens or fewer, or a model that was trained for longer texts.`;
-    return [{ id: 'context-cut', what: `${lengths}.`, why, advice }];
+    const why =
+      nCtxTrained > 0 ? say(msg`The model was trained for ${{ nCtxTrained }} tokens.`) : say(msg`The engine cut it.`);
+    const advice = say(msg`Choose ${{ nCtx }} tokens or fewer, or a model that was trained for longer texts.`);
+    return [{ id: 'context-cut', what, why, advice }];
   }
   if (nCtx === nCtxAsked) return [];
-  const advice = `Nothing has to be done; choose ${count(nCtx)} tokens to have it as asked.`;
-  return [{ id: 'context-rounded', what: `${lengths}.`, why: 'The cache is made of whole blocks of cells.', advice }];
+  const advice = say(msg`Nothing has to be done; choose ${{ nCtx }} tokens to have it as asked.`);
+  return [{ id: 'context-rounded', what, why: say(msg`The cache is made of whole blocks of cells.`), advice }];
 }
 
-const ropeNames = { model: '', linear: 'linear scaling', yarn: 'YaRN' };
+const ropeNames = { model: '', linear: msg`linear scaling`, yarn: 'YaRN' };
 
 function rope({ rope: { kind, factor }, nCtx, nCtxTrained }: LoadedContext): Fallback[] {
   if (kind === 'model') return [];
   return [
     {
       id: 'rope',
-      what: `Positions are stretched ${factor.toFixed(2)} times, by ${ropeNames[kind]}.`,
-      why: `The context is ${count(nCtx)} tokens, and the model was trained for ${count(nCtxTrained)}.`,
-      advice: `Answers can be worse at any length; choose ${count(nCtxTrained)} tokens or fewer where that matters.`,
+      what: say(
+        msg`Positions are stretched ${{ factor: Number(factor.toFixed(2)) }} times, by ${{ kind: ropeNames[kind] }}.`,
+      ),
+      why: say(msg`The context is ${{ nCtx }} tokens, and the model was trained for ${{ nCtxTrained }}.`),
+      advice: say(
+        msg`Answers can be worse at any length; choose ${{ nCtxTrained }} tokens or fewer where that matters.`,
+      ),
     },
   ];
 }
@@ -183,9 +200,9 @@ function measuring({ calibration, centring, typeK, typeV }: LoadedContext): Fall
     return [
       {
         id: 'calibration',
-        what: 'The turbo caches are not centered, and so a little less exact.',
+        what: say(msg`The turbo caches are not centered, and so a little less exact.`),
         why: sentence(calibration),
-        advice: 'Load the model again to have it measured; that is done once for each model.',
+        advice: say(msg`Load the model again to have it measured; that is done once for each model.`),
       },
     ];
   }
@@ -197,24 +214,43 @@ function measuring({ calibration, centring, typeK, typeV }: LoadedContext): Fall
   return [
     {
       id: 'centering',
-      what: `The ${off.map(({ name }) => name).join(' and ')} cache is not centered, and so a little less exact.`,
+      what:
+        off.length === 2
+          ? say(msg`The K and V cache is not centered, and so a little less exact.`)
+          : say(msg`The ${{ side: off[0]?.name }} cache is not centered, and so a little less exact.`),
       why: [...new Set(off.map(({ reason }) => sentence(reason)))].join(' '),
-      advice: 'Nothing has to be done. Choose q8_0 where every detail of a long text matters.',
+      advice: say(msg`Nothing has to be done. Choose q8_0 where every detail of a long text matters.`),
     },
   ];
 }
 
-function others({ chatTemplate, notes, speculation: { asked, effective, reason } }: LoadedContext): Fallback[] {
+function others({
+  chatTemplate,
+  notes,
+  projector,
+  speculation: { asked, effective, reason },
+}: LoadedContext): Fallback[] {
   const found: Fallback[] = notes.map((note) => ({ id: 'note', what: sentence(note), why: '', advice: '' }));
   if (reason !== '' && (asked === 'draft' || asked === 'mtp')) {
-    const what = effective === 'off' ? 'Nothing is drafted.' : 'Tokens are drafted from the text.';
-    const advice =
-      'Choose another draft model in Settings → Advanced → Engine → Drafting: a small one of the same family.';
+    const what = effective === 'off' ? say(msg`Nothing is drafted.`) : say(msg`Tokens are drafted from the text.`);
+    const advice = say(
+      msg`Choose another draft model in Settings → Advanced → Engine → Drafting: a small one of the same family.`,
+    );
     found.push({ id: 'drafting', what, why: sentence(reason), advice });
   }
+  if (projector.reason) {
+    const what = 'Images and sound cannot be read.';
+    const advice = 'Put the projector (mmproj) of this very model beside it, and load the model again.';
+    found.push({ id: 'projector', what, why: sentence(projector.reason), advice });
+  }
   if (chatTemplate) {
-    const advice = 'Choose a file of this model that brings its own template, or a chat model.';
-    found.push({ id: 'chat-template', what: 'The chat template ChatML is used.', why: sentence(chatTemplate), advice });
+    const advice = say(msg`Choose a file of this model that brings its own template, or a chat model.`);
+    found.push({
+      id: 'chat-template',
+      what: say(msg`The chat template ChatML is used.`),
+      why: sentence(chatTemplate),
+      advice,
+    });
   }
   return found;
 }
@@ -223,31 +259,52 @@ function selfTest({ warnings }: Capabilities): Fallback[] {
   return warnings.map((warning) => ({
     id: 'self-test',
     what: sentence(warning),
-    why: 'The GPU kernels are compared with the CPU at the first start.',
-    advice: 'The test runs again after an update of the system or the app. Please report it, with the diagnostics.',
+    why: say(msg`The GPU kernels are compared with the CPU at the first start.`),
+    advice: say(
+      msg`The test runs again after an update of the system or the app. Please report it, with the diagnostics.`,
+    ),
   }));
 }
 
 function simd({ simd: level, simdBest, simdAsked, simdWeights }: Capabilities): Fallback[] {
   const found: Fallback[] = [];
-  const has = `This processor has ${simdName(simdBest)}`;
-  const what = `The turbo caches run with ${simdName(level)} code.`;
+  const best = simdName(simdBest);
+  const what = say(msg`The turbo caches run with ${{ level: simdName(level) }} code.`);
   if (rank(level) < rank(simdBest) && simdAsked) {
-    const advice = 'Start Concertina without CONCERTINA_SIMD.';
-    found.push({ id: 'simd', what, why: `${has}, but CONCERTINA_SIMD=${simdAsked} is set.`, advice });
+    const advice = say(msg`Start Concertina without CONCERTINA_SIMD.`);
+    found.push({
+      id: 'simd',
+      what,
+      why: say(msg`This processor has ${{ best }}, but CONCERTINA_SIMD=${{ simdAsked }} is set.`),
+      advice,
+    });
   } else if (rank(level) < rank(simdBest)) {
-    const advice = 'Build the engine with GCC or Clang on this computer: npm run build:engine.';
-    found.push({ id: 'simd-build', what, why: `${has}, but this build was made without it.`, advice });
+    const advice = say(msg`Build the engine with GCC or Clang on this computer: npm run build:engine.`);
+    found.push({
+      id: 'simd-build',
+      what,
+      why: say(msg`This processor has ${{ best }}, but this build was made without it.`),
+      advice,
+    });
   } else if (level === 'scalar') {
-    const why = 'This processor has neither AVX2 nor dot products of Arm: reading and writing the cache is slow.';
-    found.push({ id: 'simd-none', what, why, advice: 'Choose q8_0 or f16 for K and V if they are faster here.' });
+    const why = say(
+      msg`This processor has neither AVX2 nor dot products of Arm: reading and writing the cache is slow.`,
+    );
+    found.push({
+      id: 'simd-none',
+      what,
+      why,
+      advice: say(msg`Choose q8_0 or f16 for K and V if they are faster here.`),
+    });
   }
   if (rank(simdWeights) < rank(simdBest)) {
     found.push({
       id: 'simd-weights',
-      what: `The weights are read with ${simdName(simdWeights)} code.`,
-      why: `${has}, but this build is made for any processor with ${simdName(simdWeights)}.`,
-      advice: 'Build the engine on this computer to use it: npm run build:engine.',
+      what: say(msg`The weights are read with ${{ level: simdName(simdWeights) }} code.`),
+      why: say(
+        msg`This processor has ${{ best }}, but this build is made for any processor with ${{ level: simdName(simdWeights) }}.`,
+      ),
+      advice: say(msg`Build the engine on this computer to use it: npm run build:engine.`),
     });
   }
   return found;
@@ -262,12 +319,8 @@ function isTurbo({ effective }: EffectiveType): boolean {
 }
 
 /** Reasons of the engine begin in lower case and end without a stop. */
-function sentence(text: string): string {
-  const whole = text.trim();
+function sentence(text: Translatable): string {
+  const whole = say(text).trim();
   if (whole === '') return '';
   return `${whole[0]?.toUpperCase()}${whole.slice(1)}${/[.!?]$/.test(whole) ? '' : '.'}`;
-}
-
-function count(tokens: number): string {
-  return tokens.toLocaleString('en-US');
 }

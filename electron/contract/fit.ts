@@ -178,7 +178,8 @@ export function allocationOf(context: ContextSettings): Omit<ContextSettings, 't
   const { nCtx, typeK, typeV, flashAttention, batch, gpuLayers, rope } = context;
   const { speculation } = context;
   const draftModel = speculation === 'draft' ? context.draftModel : '';
-  return { nCtx, typeK, typeV, flashAttention, batch, gpuLayers, rope, speculation, draftModel };
+  const { projector } = context;
+  return { nCtx, typeK, typeV, flashAttention, batch, gpuLayers, rope, speculation, draftModel, projector };
 }
 
 type RequestedContext = Pick<ContextSettings, 'nCtx' | 'typeK' | 'typeV' | 'flashAttention' | 'rope'>;

@@ -99,6 +99,8 @@ const hubFileSchema = z.object({
   missingParts: z.number().int(),
   /** `projector`: for pictures, no model by itself; `other`: an importance matrix, an adapter */
   kind: z.enum(['model', 'projector', 'other']),
+  /** of a model: what reads images and sound for it, from the same folder; it is downloaded with it. null: there is none */
+  projector: hubPartSchema.nullable().default(null),
   /** of the model list, when it is on this disk already */
   modelId: idSchema.nullable(),
 });

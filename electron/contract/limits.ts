@@ -12,6 +12,8 @@ export const limits = {
   maxPresetName: 80,
   maxPresets: 200,
   maxSystemPrompt: 200_000,
+  /** characters of the brief of a chat's oldest messages */
+  maxBrief: 100_000,
   /** characters of the variables of a chat template, as JSON */
   maxTemplateVariables: 4000,
   /** characters of one message: a pasted book of 4 million characters passes */
@@ -20,12 +22,18 @@ export const limits = {
   maxSearchWords: 2000,
   maxPathLength: 4096,
   maxPathsPerCall: 256,
+  /** documents on the shelf */
+  maxShelf: 1000,
   /** documents of one message */
   maxAttachments: 64,
   /** bytes of a file that is attached */
   maxDocumentBytes: 300_000_000,
   /** of the text and styles in a Word document, which are packed in its file */
   maxUnpackedBytes: 200_000_000,
+  /** bytes of an image or sound that goes to the model as it is */
+  maxMediaBytes: 16 * 1024 * 1024,
+  /** pages of one document that go to the model as images */
+  maxImagePages: 20,
   maxDocumentPages: 10_000,
   /** pixels that the picture of a page can be asked for */
   maxPageWidth: 4000,
@@ -35,6 +43,8 @@ export const limits = {
   maxOcrPages: 1000,
   /** UTF-16 units; PDF 2.0 takes 127 bytes of it */
   maxPassword: 1000,
+  /** of one request for vectors */
+  maxTextsToEmbed: 64,
   /** where a document has more headings, neighboring sections are joined */
   maxDocumentSections: 20_000,
   /** of the text that is taken out of one file */

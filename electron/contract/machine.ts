@@ -1,7 +1,9 @@
 /** What was measured of this machine, and the settings that follow from it. */
 
+import { msg, plural } from '@lingui/core/runtime-macro';
 import { z } from 'zod';
 import type { ContextFit } from './fit';
+import { translatableSchema } from './lib/language';
 import { allocatedBytes } from './lib/memory';
 import { limits, nothing, operation } from './limits';
 import type { EventMap, OperationMap } from './rpc';
@@ -35,7 +37,7 @@ export const machineFactsSchema = memoryProbeSchema.extend({
 export type MachineFacts = z.infer<typeof machineFactsSchema>;
 
 /** One value, and a sentence that says why. */
-const chosen = <T extends z.ZodType>(value: T) => z.object({ value, why: z.string() });
+const chosen = <T extends z.ZodType>(value: T) => z.object({ value, why: translatableSchema });
 
 const machineChoiceSchema = z.object({
   /** 0: one for each physical core */
@@ -79,11 +81,11 @@ export function chooseSettings(facts: MachineFacts, fit: ContextFit | null): Mac
   if (turbo4 >= goal)
     return { threads, nCtx: contextOf(turbo4, 'turbo4', spare, fit), cache: { value: 'turbo4', why: usual } };
   const turbo3 = longestLeaving(spare, fit, 'turbo3');
-  const why = `turbo3: with turbo4 there is room for ${count(turbo4)} tokens only.`;
+  const why = msg`turbo3: with turbo4 there is room for ${{ tokens: turbo4 }} tokens only.`;
   return { threads, nCtx: contextOf(turbo3, 'turbo3', spare, fit), cache: { value: 'turbo3', why } };
 }
 
-const usual = 'turbo4: about a quarter of the memory of f16, at nearly the same exactness.';
+const usual = msg`turbo4: about a quarter of the memory of f16, at nearly the same exactness.`;
 
 /** Memory that stays free for other programs: a quarter, between 1 and 8 GiB. */
 export function spareBytes(totalBytes: number): number {
@@ -91,18 +93,19 @@ export function spareBytes(totalBytes: number): number {
 }
 
 function chooseThreads({ bandwidth, physicalCores: cores, gpu }: MachineFacts): MachineChoice['threads'] {
-  if (gpu) return { value: 0, why: `One for each of the ${cores} cores: the model itself runs on ${gpu}.` };
+  if (gpu) return { value: 0, why: msg`One for each of the ${{ cores }} cores: the model itself runs on ${{ gpu }}.` };
   const enough = knee(bandwidth);
-  if (enough === null) return { value: 0, why: `One for each of the ${cores} cores: the memory was not measured.` };
-  const all = `One for each of the ${cores} cores: more of them read the memory faster.`;
-  if (enough >= cores) return { value: 0, why: cores === 1 ? 'One thread: there is one core.' : all };
+  if (enough === null)
+    return { value: 0, why: msg`One for each of the ${{ cores }} cores: the memory was not measured.` };
+  const all = msg`One for each of the ${{ cores }} cores: more of them read the memory faster.`;
+  if (enough >= cores) return { value: 0, why: cores === 1 ? msg`One thread: there is one core.` : all };
   // prompts are computed rather than read, which every core speeds up; and a busy machine seems slower than it is
   const fewest = Math.max(Math.ceil(cores / 2), Math.min(cores, fewestThreads));
   if (enough >= fewest)
-    return { value: enough, why: `${threadsText(enough)}: the memory is read no faster with more.` };
+    return { value: enough, why: msg`${{ threads: threadsText(enough) }}: the memory is read no faster with more.` };
   const value = fewest === cores ? 0 : fewest;
-  const prompts = `the memory is read no faster with more than ${enough}, but prompts are.`;
-  return { value, why: `${threadsText(fewest)}: ${prompts}` };
+  const why = msg`${{ threads: threadsText(fewest) }}: the memory is read no faster with more than ${{ enough }}, but prompts are.`;
+  return { value, why };
 }
 
 /** The fewest threads that read as fast as any number does; null: not measured. */
@@ -114,16 +117,16 @@ export function knee(bandwidth: readonly Bandwidth[]): number | null {
 function contextOf(longest: number, type: string, spare: number, fit: ContextFit): NonNullable<MachineChoice['nCtx']> {
   const { trained } = fit;
   if (trained > 0 && longest >= trained) {
-    return { value: trained, why: `${count(trained)} tokens: all that this model was trained for.` };
+    return { value: trained, why: msg`${{ trained }} tokens: all that this model was trained for.` };
   }
   if (longest < limits.minContext) {
     const value = Math.min(limits.minContext, trained || limits.minContext);
-    return { value, why: `${count(value)} tokens, the shortest: this model leaves hardly any memory free.` };
+    return { value, why: msg`${{ value }} tokens, the shortest: this model leaves hardly any memory free.` };
   }
-  const free = `${Number((spare / gib).toFixed(1))} GB`;
+  const free = Number((spare / gib).toFixed(1));
   return {
     value: longest,
-    why: `${count(longest)} tokens: the longest that leaves ${free} free at ${type} for this model.`,
+    why: msg`${{ longest }} tokens: the longest that leaves ${{ free }} GB free at ${{ type }} for this model.`,
   };
 }
 
@@ -143,12 +146,8 @@ function longestLeaving(spare: number, { estimate, budgets, marks, trained }: Co
   return Math.max(0, Math.floor(most / step) * step);
 }
 
-function threadsText(threads: number): string {
-  return threads === 1 ? '1 thread' : `${threads} threads`;
-}
-
-function count(tokens: number): string {
-  return tokens.toLocaleString('en-US');
+function threadsText(threads: number) {
+  return plural({ threads }, { one: '# thread', other: '# threads' });
 }
 
 // What the platform reports of heat and power. What it does not report stays unknown; nothing is guessed.

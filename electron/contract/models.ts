@@ -1,6 +1,7 @@
 /** Models: GGUF files that the app knows. The window holds ids; paths stay in the main process. */
 import { z } from 'zod';
 import { errorPayloadSchema } from './errors';
+import { poolings } from './lib/embeddings';
 import { idSchema, limits, nothing, operation, pathSchema } from './limits';
 import type { EventMap, OperationMap } from './rpc';
 import { applySchema, contextSettingsSchema, modelDefaultsSchema, modelSamplingSchema } from './settings';
@@ -32,6 +33,8 @@ export const modelInfoSchema = z.object({
   /** K projection carries a bias: quantized K breaks such models */
   hasKBias: z.boolean(),
   license: z.string().nullable(),
+  /** of a model that makes vectors of texts, and does not chat (contract/lib/embeddings.ts); null: it writes */
+  pooling: z.enum(poolings).nullable().default(null),
   /** sampling that its author recommends */
   sampling: modelSamplingSchema.partial().default({}),
 });

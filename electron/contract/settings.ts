@@ -1,6 +1,7 @@
 /** Settings of the app. Missing keys take their defaults, so a file of an older version always parses. */
 
 import { z } from 'zod';
+import { languageSettingSchema } from './lib/language';
 import { localApiFields, localApiSchema } from './lib/localApi';
 import { idSchema, limits, operation } from './limits';
 import type { EventMap, OperationMap } from './rpc';
@@ -58,6 +59,8 @@ const contextFields = {
   speculation: z.enum(['off', 'ngram', 'draft', 'mtp']),
   /** model that drafts: its id or its name on the list, or the whole path of a file; '': none */
   draftModel: z.string().max(limits.maxPathLength),
+  /** what makes images and sound readable: `auto`: the file that lies beside the model; '': none; else the whole path of a file */
+  projector: z.string().max(limits.maxPathLength),
 };
 
 const samplingFields = {
@@ -100,6 +103,7 @@ export const contextSettingsSchema = z.object({
   rope: contextFields.rope.default('model'),
   speculation: contextFields.speculation.default('ngram'),
   draftModel: contextFields.draftModel.default(''),
+  projector: contextFields.projector.default('auto'),
 });
 export type ContextSettings = z.infer<typeof contextSettingsSchema>;
 
@@ -201,11 +205,14 @@ const documentFields = {
   reserve: z.number().int().min(16).max(limits.maxContext),
   /** tokens of the passages that are looked up for one question; cut to what fits */
   retrievalTokens: z.number().int().min(128).max(limits.maxContext),
+  /** id of the embedding model that ranks passages beside their words; null: none does */
+  searchModel: z.string().max(limits.maxIdLength).nullable(),
 };
 
 const documentSettingsSchema = z.object({
   reserve: documentFields.reserve.default(1024),
   retrievalTokens: documentFields.retrievalTokens.default(2048),
+  searchModel: documentFields.searchModel.default(null),
 });
 const downloadFields = {
   /** downloads at a time */
@@ -220,14 +227,23 @@ const downloadSettingsSchema = z.object({
 });
 export type DownloadSettings = z.infer<typeof downloadSettingsSchema>;
 
-/** When the context is full. `stop`: the answer ends, nothing is cut. `roll`: the oldest turns are left out, documents are not. */
-const overflowSchema = z.enum(['stop', 'roll']);
+/**
+ * When the context is full. `stop`: the answer ends, nothing is cut. `brief`: as `stop`, but before it comes to that the model
+ * writes a brief in place of the oldest turns. `roll`: the oldest turns are left out. Documents never are.
+ */
+const overflowSchema = z.enum(['stop', 'brief', 'roll']);
+
+/** Who names a chat that no person has named: `model`: the model, while nothing is asked; `question`: its first words. */
+const titlesSchema = z.enum(['model', 'question']);
 
 const themeSchema = z.enum(['system', 'light', 'dark']);
 
 export const settingsSchema = z.object({
   version: z.literal(3).default(3),
   theme: themeSchema.default('system'),
+  /** of the window; what other programs and logs get is English */
+  // not yet that of the system: chats, and decimal commas in fields of numbers, are still in English
+  language: languageSettingSchema.default('en'),
   /** of what a person writes, in the desktop window; outside of macOS Chromium downloads a dictionary for it */
   spellCheck: z.boolean().default(false),
   /** the desktop says when something long has ended while nobody looks at the window */
@@ -243,12 +259,14 @@ export const settingsSchema = z.object({
   downloads: downloadSettingsSchema.prefault({}),
   api: localApiSchema.prefault({}),
   overflow: overflowSchema.default('stop'),
+  titles: titlesSchema.default('model'),
 });
 export type Settings = z.infer<typeof settingsSchema>;
 
 /** A change of some settings: only the keys that are named change. A value of the sampling that is null is not set any more. */
 const settingsPatchSchema = z.object({
   theme: themeSchema.optional(),
+  language: languageSettingSchema.optional(),
   spellCheck: z.boolean().optional(),
   notifications: z.boolean().optional(),
   modelId: z.string().max(limits.maxIdLength).nullable().optional(),
@@ -261,6 +279,7 @@ const settingsPatchSchema = z.object({
   downloads: z.object(downloadFields).partial().optional(),
   api: z.object(localApiFields).partial().optional(),
   overflow: overflowSchema.optional(),
+  titles: titlesSchema.optional(),
 });
 export type SettingsPatch = z.infer<typeof settingsPatchSchema>;
 
@@ -310,74 +329,10 @@ const settingsUpdateSchema = settingsPatchSchema.extend({
   apply: applySchema.optional(),
 });
 
-/** The settings as they count for a model. */
-export function withDefaults(settings: Settings, own: ModelDefaults | null): Settings {
-  if (!own) return settings;
-  return {
-    ...settings,
-    context: { ...settings.context, ...own.context },
-    sampling: own.sampling ?? settings.sampling,
-    systemPrompt: own.systemPrompt ?? settings.systemPrompt,
-    template: own.template ?? settings.template,
-  };
-}
-
-/** The settings with what a change names; a key that is undefined changes nothing. */
-export function applyPatch(settings: Settings, patch: SettingsPatch): Settings {
-  const { context, sampling, template, sessions, documents, downloads, api, ...rest } = patch;
-  return {
-    ...settings,
-    ...defined(rest),
-    context: { ...settings.context, ...defined(context) },
-    sampling: patchSampling(settings.sampling, sampling),
-    template: { ...settings.template, ...defined(template) },
-    sessions: { ...settings.sessions, ...defined(sessions) },
-    documents: { ...settings.documents, ...defined(documents) },
-    downloads: { ...settings.downloads, ...defined(downloads) },
-    api: { ...settings.api, ...defined(api) },
-  };
-}
-
-function patchSampling(own: OwnSampling, change: SettingsPatch['sampling'] = {}): OwnSampling {
-  const merged = Object.entries({ ...own, ...defined(change) });
-  return Object.fromEntries(merged.filter(([, value]) => value !== null));
-}
-
-/** A change after which these values, and no others, are set. */
-export function replaceSampling(own: OwnSampling): NonNullable<SettingsPatch['sampling']> {
-  return { ...Object.fromEntries(Object.keys(samplingFields).map((key) => [key, null])), ...own };
-}
-
-/**
- * Parts a change for a model: what it has of its own changes there, as does what its template is told; the rest for all
- * models. `own` null: nothing of it does.
- */
-export function splitPatch(
-  patch: SettingsPatch,
-  before: ModelDefaults | null,
-  { template: general }: Pick<Settings, 'template'>,
-): { own: ModelDefaults | null; rest: SettingsPatch } {
-  const { context = {}, sampling, systemPrompt, template, ...rest } = patch;
-  const { nCtx, typeK, typeV, gpuLayers, ...others } = context;
-  const asked = defined({ nCtx, typeK, typeV, gpuLayers });
-  const { context: ownContext = null, sampling: ownSampling = null, systemPrompt: ownPrompt = null } = before ?? {};
-  const ownTemplate = before?.template ?? null;
-  const own: ModelDefaults = {
-    context: ownContext && { ...ownContext, ...asked },
-    sampling: ownSampling && patchSampling(ownSampling, sampling),
-    systemPrompt: ownPrompt === null ? null : (systemPrompt ?? ownPrompt),
-    template: template ? { ...(ownTemplate ?? general), ...defined(template) } : ownTemplate,
-  };
-  const shared = {
-    context: ownContext ? others : context,
-    ...(sampling && !ownSampling ? { sampling } : {}),
-    ...(systemPrompt !== undefined && ownPrompt === null ? { systemPrompt } : {}),
-  };
-  const same = JSON.stringify(own) === JSON.stringify(before ?? { ...own, template: null });
-  return { own: same ? null : own, rest: { ...rest, ...shared } };
-}
-
-function defined<T extends object>(value: T = {} as T): { [K in keyof T]?: NonNullable<T[K]> | Extract<T[K], null> } {
+/** without the keys that are undefined */
+export function defined<T extends object>(
+  value: T = {} as T,
+): { [K in keyof T]?: NonNullable<T[K]> | Extract<T[K], null> } {
   return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as never;
 }
 

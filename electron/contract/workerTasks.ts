@@ -1,7 +1,8 @@
 /** What passes between a service and the worker that works for it. */
 
-import type { DocumentKind, PagesRead, Section } from './documents';
+import type { PagesRead, Section, TextKind } from './documents';
 import type { ErrorPayload } from './errors';
+import type { VectorLabel } from './lib/vectors';
 
 /** What a worker thread can be for; the registry is electron/workers/main.ts. */
 export type WorkerName = 'chatSearch' | 'hashes' | 'passages';
@@ -30,6 +31,17 @@ export interface PassageTask {
   /** a person chose the words of the query for the search: each counts, those too that every text has */
   chosen?: boolean;
   limit: number;
+  /** passages are ranked by what they mean, too */
+  meaning?: MeaningTask;
+}
+
+export interface MeaningTask {
+  /** of the file of vectors (contract/lib/vectors.ts) */
+  path: string;
+  /** what they have to be of */
+  label: VectorLabel;
+  /** of the question, of length 1 */
+  query: Float32Array;
 }
 
 /** UTF-16 units of the text; the best first. */
@@ -38,11 +50,15 @@ export interface FoundPassage {
   end: number;
   /** comparable within one answer; 0: of the beginning */
   score: number;
+  /** what of the words that were searched for stands in it */
+  words?: string[];
+  /** its rank by meaning, from 1; absent: it is not among the nearest, or nothing was ranked by meaning */
+  meaning?: number;
 }
 
 export interface FoundPassages {
   passages: FoundPassage[];
-  /** passages with words of the query, those beyond the limit among them */
+  /** passages with words of the query or near to it in meaning, those beyond the limit among them */
   all: number;
   /** what was searched for of the query; '': nothing, these are of the beginning */
   words: string;
@@ -67,7 +83,7 @@ export interface DocumentTask {
   path: string;
   /** as people know the file, for sentences about it */
   name: string;
-  kind: DocumentKind;
+  kind: TextKind;
   /** of the file */
   bytes: number;
   /** where the text is written, as UTF-8; the folder is there, the file is not */

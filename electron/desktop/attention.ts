@@ -34,6 +34,7 @@ export class Attention {
   private readonly begun = new Map<string, number>();
   /** the answer whose reading is shown */
   private reading: string | null = null;
+  private shelfReadings: readonly string[] = [];
 
   constructor(
     private readonly screen: Screen,
@@ -80,6 +81,13 @@ export class Attention {
         this.screen.notify({ title, body: name, chatId: null });
       }
     }
+  }
+
+  /** Documents of the shelf that are being read: one that is stopped has no frame that says so. */
+  shelf(readings: EventPayload<'onShelfReadings'>): void {
+    const now = readings.flatMap(({ messageId }) => messageId ?? []);
+    for (const id of this.shelfReadings) if (!now.includes(id)) this.endReading(id);
+    this.shelfReadings = now;
   }
 
   run({ id, name, state }: Pick<EventPayload<'onCompare'>, 'id' | 'name' | 'state'>): void {
@@ -131,6 +139,7 @@ export function setUpAttention(services: Services, show: () => BrowserWindow): v
     if (name === 'onMessage') void attention.message(payload);
     if (name === 'onDocumentJobs') attention.jobs(payload);
     if (name === 'onCompare') attention.run(payload);
+    if (name === 'onShelfReadings') attention.shelf(payload);
   });
 }
 

@@ -6,6 +6,7 @@ import { toErrorPayload } from '../contract/errors';
 import { channels } from '../contract/rpc';
 import type { ProcessTransport } from '../services/engine/engineTransport';
 import { requireWritable } from '../services/lib/dataFolder';
+import { lockFolder } from '../services/lib/folderLock';
 import { createFileLogger, logUnhandled } from '../services/lib/logger';
 import type { Unsaved } from '../services/lib/unsaved';
 import { PowerWatch } from '../services/machine/power';
@@ -30,6 +31,8 @@ import { openUtilityProcess } from './utilityTransport';
 import { followTheme, openWindow, setUpMenu } from './window';
 
 async function start(dataFolder: string): Promise<void> {
+  // a server may have it; of windows there is one (requestSingleInstanceLock)
+  await lockFolder(dataFolder);
   const log = createFileLogger(join(dataFolder, 'logs', 'concertina.log'));
   logUnhandled(log);
   await app.whenReady();

@@ -141,6 +141,7 @@ export function setUpMenu(): void {
         item('palette'),
         item('sidebar'),
         item('models'),
+        item('shelf'),
         item('compare'),
         item('api'),
         separator,

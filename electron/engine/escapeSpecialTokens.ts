@@ -34,12 +34,14 @@ export function marksOf(model: Vocabulary): Promise<Marks> {
 
 export async function withoutMarks(model: Vocabulary, messages: ChatMessage[]): Promise<ChatMessage[]> {
   const marks = await marksOf(model);
-  return messages.map(({ role, content, documents }) => ({
-    ...{ role, content: breakMarks(content, marks) },
-    ...(documents && {
-      documents: documents.map((one) => ({ ...one, end: breakMarks(content.slice(0, one.end), marks).length })),
-    }),
-  }));
+  return messages.map(({ role, content, documents, media }) => {
+    const moved = (at: number) => breakMarks(content.slice(0, at), marks).length;
+    return {
+      ...{ role, content: breakMarks(content, marks) },
+      ...(documents && { documents: documents.map((one) => ({ ...one, end: moved(one.end) })) }),
+      ...(media && { media: media.map((one) => ({ ...one, at: moved(one.at) })) }),
+    };
+  });
 }
 
 export function breakMarks(text: string, { all, lengths, first }: Marks): string {

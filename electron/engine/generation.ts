@@ -2,7 +2,7 @@
 
 import type { AnswerStats } from '../contract/chats';
 import type { GenerationResult, LiveStats, StreamFrame } from '../contract/engine';
-import { type GenerateRequest, promptOptionsIn } from '../contract/engineContract';
+import { type AsideRequest, type GenerateRequest, promptOptionsIn } from '../contract/engineContract';
 import { SerialQueue } from '../contract/lib/serialQueue';
 import type { ModelInfo } from '../contract/models';
 import { samplingOf } from '../contract/settings';
@@ -10,6 +10,7 @@ import { Meter } from './meter';
 import type { Loaded } from './modelHolder';
 import type { Context, DraftTrial, GenerateOptions, GenerateResult } from './native/types';
 import type { OnStep } from './sessions/keeper';
+import { commonPrefix } from './sessions/rates';
 
 /** What is done before the prompt is read; true: a saved session was restored. */
 export type Prepare = (onStep: OnStep) => Promise<boolean>;
@@ -130,6 +131,53 @@ function drafts({ effective }: Context): boolean {
   return effective.speculation.effective !== 'off';
 }
 
+// A short question behind a chat that the context holds, which costs the chat nothing.
+
+/**
+ * What the model writes; null: it was canceled, there is no room, or the context holds another text. The context is left with
+ * what the chat's next question begins with, so that it is read no later than it would have been.
+ */
+export async function writeAside(
+  { model, context }: Pick<Loaded, 'model' | 'context'>,
+  { messages, maxTokens, ...request }: AsideRequest,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const own = promptOptionsIn(request);
+  const held = context.tokens();
+  const [asked, next] = [
+    await model.chatTokens(messages.slice(0, -2), own),
+    // the beginning of whatever is asked next
+    await model.chatTokens([...messages.slice(0, -1), { role: 'user', content: '1' }], own),
+  ];
+  if (commonPrefix(held, asked) < asked.length) return null;
+  for (const way of [{ thinking: false }, { thinkingBudget: 0 }]) {
+    const { thinkingBudget, ...options } = { ...own, ...way };
+    const prompt = await model.chatTokens(messages, options);
+    if (prompt.length + maxTokens >= context.effective.nCtx) return null;
+    const kept = commonPrefix(prompt, next);
+    // a template that says in its first lines whether the model thinks
+    if (kept < commonPrefix(held, next)) continue;
+    const ask = (prompted: typeof messages | Int32Array, most: number) =>
+      textOf(context.generate(prompted, { ...options, ...plainly(most, thinkingBudget), signal }));
+    const text = await ask(messages, maxTokens);
+    if (!signal.aborted) await ask(prompt.slice(0, kept), 1);
+    return signal.aborted ? null : text;
+  }
+  return null;
+}
+
+function plainly(maxTokens: number, thinkingBudget: number | undefined): GenerateOptions {
+  const sampling = { temperature: 0, topK: 1, topP: 1, minP: 0, repeatPenalty: 1, seed: 1, thinkingBudget };
+  return { sampling, stop: [], maxTokens };
+}
+
+async function textOf(steps: ReturnType<Context['generate']>): Promise<string> {
+  for (;;) {
+    const step = await steps.next();
+    if (step.done) return step.value.text;
+  }
+}
+
 // Whether drafting pays is measured over the answers of a chat. Another context has other speeds, and measures anew.
 
 const trials = new WeakMap<Context, Map<string, DraftTrial>>();
@@ -211,6 +259,11 @@ export class GenerationQueue {
 
   get length(): number {
     return this.entries.length;
+  }
+
+  /** of this id */
+  count(requestId: string): number {
+    return this.entries.filter((entry) => entry.requestId === requestId).length;
   }
 
   /** Runs `task` when all earlier ones have ended. A canceled task still runs: it sees its signal and ends at once. */

@@ -4,9 +4,10 @@ import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import { join } from 'node:path';
 import type { Memory } from '../contract/engine';
+import { ConcertinaError } from '../contract/errors';
 import type { DeviceMemory, MachineMemory } from '../contract/fit';
-import { type Pages, pagesOf } from '../contract/machine';
-import type { Context } from './native/types';
+import { type MemoryProbe, type Pages, pagesOf } from '../contract/machine';
+import type { Context, Engine } from './native/types';
 
 type FreeMemory = MachineMemory['ram'];
 
@@ -146,5 +147,51 @@ function text(file: string): string | null {
     return readFileSync(file, 'utf8').trim();
   } catch {
     return null;
+  }
+}
+
+// Measures how fast the memory is read. It takes all cores for some seconds, so an answer goes before it and ends it.
+
+/** far above the caches */
+const wantedBytes = 256 * 2 ** 20;
+const leastBytes = 64 * 2 ** 20;
+
+export class Prober {
+  private running: AbortController | null = null;
+
+  constructor(
+    private readonly engine: () => Engine,
+    private readonly isAsked: () => boolean,
+    /** ends what else computes */
+    private readonly clear: () => Promise<void>,
+    private readonly report: (fraction: number) => void,
+  ) {}
+
+  async probe(): Promise<MemoryProbe> {
+    if (this.isAsked()) {
+      throw new ConcertinaError('busy', 'An answer is being written.', 'Measure when it has ended.');
+    }
+    this.cancel();
+    const controller = new AbortController();
+    this.running = controller;
+    try {
+      await this.clear();
+      // no burden for a machine that is short of memory
+      const { free, total } = freeMemory(this.engine().memories());
+      const bytes = Math.floor(Math.min(wantedBytes, free / 8) / 4096) * 4096;
+      const options = { onProgress: this.report, signal: controller.signal };
+      const bandwidth = bytes < leastBytes ? [] : await this.engine().probeBandwidth(bytes, options);
+      return { totalBytes: total, freeBytes: free, bandwidth };
+    } finally {
+      if (this.running === controller) this.running = null;
+    }
+  }
+
+  get isBusy(): boolean {
+    return this.running !== null;
+  }
+
+  cancel(): void {
+    this.running?.abort();
   }
 }

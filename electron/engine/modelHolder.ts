@@ -9,7 +9,7 @@ import { type CalibrationOutcome, ensureCalibrated } from './calibration';
 import { CarryOver } from './contextReuse';
 import { filePages, withProcessMemory } from './memory';
 import type { Context, Engine, Model } from './native/types';
-import type { CheckedMemory } from './planner';
+import type { CheckedMemory, MemoryPlanner } from './planner';
 
 /** fraction: of the step, 0..1 */
 export type ReportLoad = (step: LoadStep, fraction: number) => void;
@@ -29,7 +29,7 @@ export interface LoadSteps {
    * throws `out-of-memory` when a load would not fit and is not forced; runs while the former model is still loaded.
    * Returns what the context has for the API, and the length where that is Auto.
    */
-  checkMemory(request: Pick<LoadRequest, 'path' | 'context' | 'api' | 'force' | 'atLeast'>): Promise<CheckedMemory>;
+  checkMemory(request: Parameters<MemoryPlanner['check']>[0]): Promise<CheckedMemory>;
   /** the cache of this context is about to go; never throws. `onSaving`: it is written down first */
   beforeLoss(loaded: Loaded, onSaving: () => void): Promise<void>;
 }

@@ -41,7 +41,7 @@ const maxPlans = 512;
 /** What a context is made for. */
 type Wanted = ContextSettings & Pick<LoadRequest, 'api'>;
 
-type LoadQuestion = Pick<LoadRequest, 'path' | 'context' | 'api' | 'force' | 'atLeast'>;
+type LoadQuestion = Pick<LoadRequest, 'path' | 'context' | 'api' | 'force' | 'atLeast' | 'beside'>;
 
 export interface CheckedMemory {
   core: CoreOptions;
@@ -69,10 +69,11 @@ export class MemoryPlanner {
     private readonly ram = freeMemory,
   ) {}
 
-  /** What is free and what the loaded model holds, read now: an answer must not disagree with itself. */
-  machine(): MachineMemory {
+  /** What is free and what the loaded model holds, read now: an answer must not disagree with itself. `beside`: see `LoadRequest` */
+  machine(beside = 0): MachineMemory {
     const memories = this.engine().memories();
-    return { memories, ram: this.ram(memories), held: this.held() };
+    const ram = this.ram(memories);
+    return { memories, ram: { ...ram, free: ram.free - beside }, held: this.held() };
   }
 
   async estimate(path: string, context: Wanted): Promise<MemoryEstimate> {
@@ -83,11 +84,13 @@ export class MemoryPlanner {
    * Throws `out-of-memory`, with the figures, when these settings do not fit, unless forced to.
    * @returns what the context has for the API, and its length where that is Auto
    */
-  async check({ path, context, api, force, atLeast }: LoadQuestion): Promise<CheckedMemory> {
-    const auto = context.nCtx === autoContext ? await this.autoLength(path, { ...context, api }, atLeast) : null;
+  async check({ path, context, api, force, atLeast, beside }: LoadQuestion): Promise<CheckedMemory> {
+    const machine = this.machine(beside);
+    const wanted = { ...context, api };
+    const auto = context.nCtx === autoContext ? await this.autoLength(path, wanted, atLeast, machine) : null;
     if (force && !api) return { core: {}, auto };
     const plan = await this.plan(path, { ...context, nCtx: auto?.nCtx ?? context.nCtx, api });
-    const budgets = budgetsOf(plan.devices, this.machine());
+    const budgets = budgetsOf(plan.devices, machine);
     if (!force && !allFit(budgets)) throw refusal(plan.devices, budgets);
     return { core: coreOptions(api, promptCacheIn(budgets, plan, api)), auto };
   }
@@ -326,8 +329,8 @@ function added(uses: DeviceUse[]): DeviceUse[] {
 
 /** Everything that decides the allocation, the length last. */
 function keyOf(path: string, context: Wanted): string {
-  const { nCtx, draftModel, ...rest } = allocationOf(context);
-  return `${identityOf(path)}|${identityOf(draftModel)}|${JSON.stringify([rest, context.api])}|${nCtx}`;
+  const { nCtx, draftModel, projector, ...rest } = allocationOf(context);
+  return `${[path, draftModel, projector].map(identityOf).join('|')}|${JSON.stringify([rest, context.api])}|${nCtx}`;
 }
 
 function identityOf(path: string): string {

@@ -63,6 +63,10 @@ export class Responder {
     if (signal.aborted) throw ended();
   }
 
+  get isBusy(): boolean {
+    return this.running.size > 0;
+  }
+
   taken(requestId: string, bytes: number): void {
     this.running.get(requestId)?.response?.taken(bytes);
   }

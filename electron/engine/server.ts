@@ -6,6 +6,7 @@
 import type { GenerationResult, LoadStep, StreamFrame } from '../contract/engine';
 import {
   type ApiPart,
+  type AsideRequest,
   type CompareTask,
   type EngineEvents,
   type EngineHandlers,
@@ -14,22 +15,23 @@ import {
   type InspectorHandlers,
   inspectorOperations,
 } from '../contract/engineContract';
-import { ConcertinaError, toErrorPayload } from '../contract/errors';
-import type { MemoryProbe } from '../contract/machine';
+import { toErrorPayload } from '../contract/errors';
+import { allocatedBytes } from '../contract/lib/memory';
 import { dispatch, type HandlersOf, type OperationMap, toServerSchema } from '../contract/rpc';
 import type { ParentPort, WindowPort } from '../workers/parentPort';
 import { type CompareOutput, serveComparison } from './compare/run';
+import { Embedder, embeddingOptions } from './embedder';
 import { breakMarks, marksOf, withoutMarks } from './escapeSpecialTokens';
-import { canceledResult, frameIds, GenerationQueue, type Prepare, writeAnswer } from './generation';
+import { canceledResult, frameIds, GenerationQueue, type Prepare, writeAnswer, writeAside } from './generation';
 import { toEngineError, withCodedErrors } from './hints';
-import { freeMemory } from './memory';
+import { Prober } from './memory';
 import { queuedStats } from './meter';
 import { ModelHolder, type ReportLoad } from './modelHolder';
 import type { Engine, Model } from './native/types';
 import { MemoryPlanner } from './planner';
 import { Responder } from './responder';
 import { type KeeperOptions, SessionKeeper } from './sessions/keeper';
-import { IdleTimer } from './sessions/rates';
+import { type After, IdleTimer } from './sessions/rates';
 import { TokenCounter } from './tokenCounter';
 
 interface EngineOutput {
@@ -39,6 +41,8 @@ interface EngineOutput {
   probeProgress?(fraction: number): void;
   /** a sentence for the person */
   notice?(text: string): void;
+  /** see `onRest` */
+  rest?(): void;
   response?(part: ApiPart & { requestId: string }): void;
   compare?: CompareOutput;
 }
@@ -46,13 +50,16 @@ interface EngineOutput {
 export interface ServerOptions {
   /** of quiet after an answer before its cache is saved */
   idleMs?: number;
+  /** the clock of that quiet: for tests */
+  after?: After;
   /** how sessions are kept: for tests */
   sessions?: Partial<KeeperOptions>;
 }
 
 const idleMs = 5000;
-/** in the queue, among the ids of requests */
-const idleSave = 'idle save';
+/** what is done while nothing is asked, in the queue among the ids of requests */
+const idleWork = 'idle work';
+const sparedQuestion = 'spared';
 /** of saving when the app is closed; what would take longer is read again */
 const lastSaveMs = 3000;
 
@@ -83,27 +90,44 @@ export function createEngineServer(
     () => holder.require(),
     (part) => output.response?.(part),
   );
-  const idle = new IdleTimer(options.idleMs ?? idleMs, () => void keepWhenIdle());
+  const idle = new IdleTimer(options.idleMs ?? idleMs, () => void keepWhenIdle(), options.after);
+
+  const isQuiet = () => queue.length === 0 && !responder.isBusy && !prober.isBusy;
 
   /** In the queue, so that the context is used by one at a time; a question ends it. */
   async function keepWhenIdle(): Promise<void> {
     if (queue.length > 0) return;
     await queue.run(
-      idleSave,
+      idleWork,
       async (signal) => void (holder.current && (await sessions.keep(holder.current, { signal }))),
     );
+    if (isQuiet()) output.rest?.();
+  }
+
+  async function aside(asked: AsideRequest): Promise<{ text: string | null }> {
+    if (!isQuiet()) return { text: null };
+    const text = await queue.run(idleWork, async (signal) => {
+      const loaded = holder.current;
+      if (signal.aborted || !loaded) return null;
+      const request = { ...asked, messages: await withoutMarks(loaded.model, asked.messages) };
+      return writeAside(loaded, request, signal);
+    });
+    return { text };
   }
 
   const prober = new Prober(
     engine,
-    () => queue.length > 0,
-    () => responder.drain(),
+    () => queue.length > queue.count(idleWork),
+    async () => {
+      await queue.drain();
+      await responder.drain();
+    },
     (fraction) => output.probeProgress?.(fraction),
   );
 
   async function generate(asked: GenerateRequest): Promise<GenerationResult> {
     prober.cancel();
-    queue.cancel(idleSave);
+    queue.cancel(idleWork);
     if (queue.length > 0) {
       const { context } = holder.require();
       output.frame({
@@ -129,6 +153,7 @@ export function createEngineServer(
 
   async function compare(task: CompareTask): Promise<void> {
     prober.cancel();
+    queue.cancel(idleWork);
     idle.stop();
     const run = queue.run(task.runId, (signal) =>
       responder.closedFor(async () => {
@@ -149,6 +174,8 @@ export function createEngineServer(
     return known;
   }
 
+  const countMedia = (path: string) => holder.require().context.countMedia(path);
+
   async function close(): Promise<void> {
     idle.stop();
     await Promise.all([queue.drain(), responder.drain()]);
@@ -167,6 +194,7 @@ export function createEngineServer(
     skipCalibration: async () => holder.skipCalibration(),
     unload: () => responder.closedFor(() => holder.unload()),
     generate,
+    aside,
     compare,
     async cancel({ requestId }) {
       queue.cancel(requestId);
@@ -174,17 +202,31 @@ export function createEngineServer(
     },
     async respond(request) {
       prober.cancel();
-      await responder.respond(request);
+      queue.cancel(idleWork);
+      await responder.respond(request).finally(() => idle.startIfStopped());
     },
     responseTaken: async ({ requestId, bytes }) => responder.taken(requestId, bytes),
     async countTokens({ messages, ...options }) {
       const model = holder.requireModel();
-      return { tokens: await counterOf(model).countChat(await withoutMarks(model, messages), options) };
+      return { tokens: await counterOf(model).countChat(await withoutMarks(model, messages), options, countMedia) };
     },
+    spared: ({ messages, ...options }) =>
+      queue
+        .run(sparedQuestion, async () => {
+          const loaded = holder.require();
+          return sessions.spared(loaded, await withoutMarks(loaded.model, messages), options);
+        })
+        // it may have stood where the idle save would have been
+        .finally(() => idle.start()),
     async countTexts({ texts }) {
       const model = holder.requireModel();
       const marks = await marksOf(model);
       return { tokens: await counterOf(model).countTexts(texts.map((text) => breakMarks(text, marks))) };
+    },
+    async countMedia({ paths }) {
+      const tokens: number[] = [];
+      for (const path of paths) tokens.push(await countMedia(path));
+      return { tokens };
     },
     configureSessions: (allowed) => sessions.configure(allowed),
     listSessions: () => sessions.list(holder.current),
@@ -216,55 +258,18 @@ function inSteps(report: ReportLoad): ReportLoad {
   };
 }
 
-// Measures how fast the memory is read. It takes all cores for some seconds, so an answer goes before it and ends it.
-
-/** far above the caches */
-const wantedBytes = 256 * 2 ** 20;
-const leastBytes = 64 * 2 ** 20;
-
-class Prober {
-  private running: AbortController | null = null;
-
-  constructor(
-    private readonly engine: () => Engine,
-    private readonly isBusy: () => boolean,
-    /** ends what else computes */
-    private readonly clear: () => Promise<void>,
-    private readonly report: (fraction: number) => void,
-  ) {}
-
-  async probe(): Promise<MemoryProbe> {
-    if (this.isBusy()) {
-      throw new ConcertinaError('busy', 'An answer is being written.', 'Measure when it has ended.');
-    }
-    this.cancel();
-    const controller = new AbortController();
-    this.running = controller;
-    try {
-      await this.clear();
-      // no burden for a machine that is short of memory
-      const { free, total } = freeMemory(this.engine().memories());
-      const bytes = Math.floor(Math.min(wantedBytes, free / 8) / 4096) * 4096;
-      const options = { onProgress: this.report, signal: controller.signal };
-      const bandwidth = bytes < leastBytes ? [] : await this.engine().probeBandwidth(bytes, options);
-      return { totalBytes: total, freeBytes: free, bandwidth };
-    } finally {
-      if (this.running === controller) this.running = null;
-    }
-  }
-
-  cancel(): void {
-    this.running?.abort();
-  }
-}
-
 // Joins a server of this process to its parent: calls in, answers and events out, frames to every attached window too.
 
 /** Message that ends the process after the model is freed. */
 const shutdownMessage = { type: 'shutdown' } as const;
 
 /** `selfTestFolder`: keeps what the self-test of the GPU kernels found. */
-export function serveEngine(parent: ParentPort, loadEngine: () => Engine, selfTestFolder: string): void {
+export function serveEngine(
+  parent: ParentPort,
+  loadEngine: () => Engine,
+  selfTestFolder: string,
+  options: ServerOptions = {},
+): void {
   const ports = new Set<WindowPort>();
   const engine = loadOnce(loadEngine);
   const emit = emitterOf(parent);
@@ -274,18 +279,20 @@ export function serveEngine(parent: ParentPort, loadEngine: () => Engine, selfTe
     for (const port of ports) port.postMessage(frame);
   }
 
-  const server = createEngineServer(engine, {
+  const output: EngineOutput = {
     frame: sendFrame,
     loadProgress: (step, fraction) => emit('onLoadProgress', { step, fraction }),
     probeProgress: (fraction) => emit('onProbeProgress', { fraction }),
     notice: (text) => emit('onNotice', { text }),
+    rest: () => emit('onRest', undefined),
     response: (part) => emit('onResponse', part),
     compare: {
       compareFacts: (facts) => emit('onCompareFacts', facts),
       compareColumn: (runId, index, column) => emit('onCompareColumn', { runId, index, column }),
       compareFrame: (frame) => emit('onCompareFrame', frame),
     },
-  });
+  };
+  const server = createEngineServer(engine, output, options);
 
   parent.onPort((port) => {
     ports.add(port);
@@ -360,10 +367,11 @@ function loadOnce(loadEngine: () => Engine): () => Engine {
   };
 }
 
-// The process that looks at model files behind its contract: headers and dry runs, and no model is ever loaded.
+// The process that looks at model files behind its contract: headers and dry runs, which load no model, and vectors of texts.
 
 export function createInspectorHandlers(engine: () => Engine): InspectorHandlers {
   const planner = new MemoryPlanner(engine, () => []);
+  const embedder = new Embedder(engine);
   return withCodedErrors<InspectorHandlers>({
     inspect: async ({ path }) => engine().inspect(path),
     estimate: ({ path, context, api }) => planner.estimate(path, { ...context, api }),
@@ -374,5 +382,10 @@ export function createInspectorHandlers(engine: () => Engine): InspectorHandlers
         configurations.map((one) => ({ ...settings, speculation: 'off', ...one })),
         machine,
       ),
+    embed: (request) => embedder.embed(request),
+    async embedderBytes({ path }) {
+      const options = embeddingOptions(await engine().inspect(path));
+      return { bytes: allocatedBytes(await engine().estimate(path, 0, options)) };
+    },
   });
 }

@@ -19,7 +19,7 @@ const mostRemembered = 200_000;
 /** pieces of one call to the engine: others come to their turn in between */
 const piecesOfCall = 64;
 
-type Counting = Pick<Model, 'splitsAtLines' | 'countTexts' | 'renderChat' | 'tokenize'>;
+type Counting = Pick<Model, 'splitsAtLines' | 'countTexts' | 'renderChat' | 'tokenize' | 'mediaMarker'>;
 
 /** Ends of a prompt stand alone; everything else stands between lines, and is framed with some to be counted. */
 interface Piece {
@@ -46,14 +46,25 @@ export class TokenCounter {
 
   constructor(private readonly model: Counting) {}
 
-  /** Of the prompt that the model would be given for these messages. */
-  async countChat(messages: ChatMessage[], options: PromptOptions): Promise<number> {
+  /**
+   * Of the prompt that the model would be given for these messages. `countMedia`: of an image or sound; what stands before it and
+   * behind it is read as two texts.
+   */
+  async countChat(
+    messages: ChatMessage[],
+    options: PromptOptions,
+    countMedia: (path: string) => Promise<number> = async () => 0,
+  ): Promise<number> {
     const { splits, special } = await this.frame();
     const text = await this.model.renderChat(messages, options);
-    const cut = splits ? piecesOf(text) : [text];
-    const pieces = cut.map((piece, index) => ({ text: piece, first: index === 0, last: index === cut.length - 1 }));
+    const pieces = text.split(this.model.mediaMarker).flatMap((part) => {
+      const cut = splits ? piecesOf(part) : [part];
+      return cut.map((piece, index) => ({ text: piece, first: index === 0, last: index === cut.length - 1 }));
+    });
     await this.learn(pieces);
-    return this.sum(pieces) + special;
+    let tokens = this.sum(pieces) + special;
+    for (const { path } of messages.flatMap(({ media = [] }) => media)) tokens += await countMedia(path);
+    return tokens;
   }
 
   /** Of each text as it stands inside a prompt, behind a line break. */

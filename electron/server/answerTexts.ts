@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { sizeText } from '../contract/errors';
 import { type ContextFit, requestedLength } from '../contract/fit';
 import type { Download, HubModelPage, HubPage } from '../contract/hub';
-import { allocatedBytes, draftBytes } from '../contract/lib/memory';
+import { allocatedBytes, draftBytes, projectorBytes } from '../contract/lib/memory';
 import type { ModelEntry, ModelInfo } from '../contract/models';
 import type { ContextSettings } from '../contract/settings';
 import { columns } from './commandLine';
@@ -18,7 +18,7 @@ export function fitText(
   { path, context }: EstimateQuestion,
   { auto, estimate, budgets, trained, marks }: ContextFit,
 ): string {
-  const { weights, kvK, kvV, kvF16, compute, draft, promptCache, typeK, typeV, speculation } = estimate;
+  const { weights, kvK, kvV, kvF16, compute, draft, projector, promptCache, typeK, typeV, speculation } = estimate;
   const reasons = [
     typeK.reason && `K: ${typeK.reason}`,
     typeV.reason && `V: ${typeV.reason}`,
@@ -34,6 +34,15 @@ export function fitText(
             'drafting',
             sizeText(draftBytes(draft)),
             `weights ${sizeText(draft.weights)}, KV cache ${sizeText(draft.kv)}, buffers ${sizeText(draft.compute)}`,
+          ],
+        ]
+      : []),
+    ...(projectorBytes(projector) > 0
+      ? [
+          [
+            'images and sound',
+            sizeText(projectorBytes(projector)),
+            `weights ${sizeText(projector.weights)}, buffers ${sizeText(projector.compute)}`,
           ],
         ]
       : []),

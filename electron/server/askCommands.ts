@@ -7,6 +7,7 @@ import { addAbortSignal } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
 import type { Attachment } from '../contract/chats';
 import { ConcertinaError } from '../contract/errors';
+import { lockFolder } from '../services/lib/folderLock';
 import {
   type CommandSpec,
   contextOptions,
@@ -22,7 +23,6 @@ import {
 } from './commandLine';
 import type { Command, Surroundings } from './commandServices';
 import { type Asked, Conversation, reportEnd } from './conversation';
-import { lockFolder } from './options';
 
 const askOptions = {
   doc: { type: 'string', value: 'FILE', multiple: true, about: 'a document to ask about: PDF, Word, HTML, text, code' },
@@ -214,7 +214,7 @@ async function withConversation(
   { openServices, status, signal }: Surroundings,
   body: (conversation: Conversation, attachments: Attachment[]) => Promise<number>,
 ): Promise<number> {
-  lockFolder(order.dataFolder);
+  await lockFolder(order.dataFolder);
   const services = await openServices(order.dataFolder);
   try {
     const conversation = new Conversation(services, status);

@@ -158,6 +158,8 @@ export const contextOptions = {
     value: 'MODEL',
     about: 'a small model that drafts: a file, or one of `models list`',
   },
+  mmproj: { type: 'string', value: 'FILE', about: 'what reads images and sound; left out: the one beside the model' },
+  'no-mmproj': { type: 'boolean', about: 'no images and no sound, and no memory for them' },
 } as const satisfies OptionSpecs;
 
 export const samplingOptions = {
@@ -183,6 +185,7 @@ export function settingsOf(values: SettingValues): SettingsPatch {
         typeV: values['type-v'],
       },
       ...draftingOf(values),
+      projector: projectorOf(values),
     },
     sampling: {
       temperature: number(values.temperature),
@@ -208,6 +211,11 @@ function draftingOf({ drafting, 'draft-model': model }: SettingValues) {
   if (model === undefined) return { speculation: drafting === 'text' ? 'ngram' : drafting };
   if (drafting !== undefined) throw new UsageError('--draft-model and --drafting choose two different ways to draft.');
   return { speculation: 'draft', draftModel: existsSync(model) ? resolve(model) : model };
+}
+
+function projectorOf({ mmproj, 'no-mmproj': none }: SettingValues): string | undefined {
+  if (mmproj !== undefined && none) throw new UsageError('--mmproj and --no-mmproj exclude each other.');
+  return none ? '' : mmproj && resolve(mmproj);
 }
 
 /** A whole context: what is not named is as in a new data folder. */

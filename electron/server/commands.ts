@@ -10,6 +10,7 @@ import { ModelInspector } from '../services/engine/modelInspector';
 import { quantOf } from '../services/hub/api';
 import { downloadFolderOf, type Hub, setUpHub } from '../services/hub/hubService';
 import { requireWritable } from '../services/lib/dataFolder';
+import { lockFolder } from '../services/lib/folderLock';
 import { silentLogger } from '../services/lib/logger';
 import { ModelList } from '../services/models/modelFiles';
 import { ModelLibrary } from '../services/models/modelLibrary';
@@ -29,7 +30,7 @@ import {
   UsageError,
 } from './commandLine';
 import type { Command, Surroundings } from './commandServices';
-import { coreOptionsOf, defaultSlots, lockFolder } from './options';
+import { coreOptionsOf, defaultSlots } from './options';
 
 const revisionOption = {
   revision: { type: 'string', value: 'COMMIT', about: 'of the model on the hub (main)' },
@@ -222,7 +223,7 @@ async function run(command: ModelCommand, around: Surroundings, tools: Tools): P
 
 /** What was downloaded is deleted; a file that was added stays where it is. */
 async function remove({ dataFolder, words: [word = ''] }: ModelCommand, { library, settings }: Tools) {
-  lockFolder(dataFolder);
+  await lockFolder(dataFolder);
   const { id, fileName, source } = entryNamed(await library.list(), word);
   const deleted = source === 'downloaded';
   if (deleted) await library.delete(id, () => (path) => rm(path), false);
@@ -232,7 +233,7 @@ async function remove({ dataFolder, words: [word = ''] }: ModelCommand, { librar
 }
 
 async function pull(command: ModelCommand, { signal, status }: Surroundings, { hub }: Tools, target: HubTarget) {
-  lockFolder(command.dataFolder);
+  await lockFolder(command.dataFolder);
   const { revision, file } = await chooseFile(hub, target, command.revision);
   await hub.downloads.open({ only: { repo: target.repo, file: file.file } });
   const { id } = await hub.downloads.start({ repo: target.repo, revision, file: file.file });
@@ -256,7 +257,8 @@ async function estimate(
   target: Target,
   give: (value: unknown, text: string) => void,
 ): Promise<number> {
-  const context = await tools.library.withDraft(command.context);
+  const path = target.kind === 'path' ? target.path : '';
+  const context = await tools.library.withFiles(path, command.context);
   tools.inspector.api = command.api;
   if (target.kind === 'path') {
     const fit = await tools.inspector.fit({ path: target.path, context });

@@ -14,18 +14,19 @@ import {
   compareRequestSchema,
 } from '../contract/compare';
 import { ConcertinaError, messageOf } from '../contract/errors';
+import { usualPart } from '../contract/lib/senses';
 import { troubleOf } from '../contract/lib/systemErrors';
 import { cacheTypeSchema, cacheTypes } from '../contract/settings';
+import { lockFolder } from '../services/lib/folderLock';
 import type { Services } from '../services/services';
 import { type CommandSpec, exitCodes, parseLine, UsageError, type ValuesOf } from './commandLine';
 import { type Call, type Command, callOf, modelIdOf, readDocuments, type Surroundings } from './commandServices';
-import { lockFolder } from './options';
 
 /** The exit code is 0 when every column was measured. */
 async function runCompare(args: readonly string[], { openServices, print, signal }: Surroundings): Promise<number> {
   const order = parseCompareOptions(args, (path) => readFileSync(path, 'utf8'));
   const dataFolder = order.dataFolder ?? mkdtempSync(join(os.tmpdir(), 'concertina-compare-'));
-  if (order.dataFolder) lockFolder(dataFolder);
+  if (order.dataFolder) await lockFolder(dataFolder);
   const services = await openServices(dataFolder);
   try {
     return await compare(services, order, print, signal);
@@ -78,7 +79,7 @@ async function promptOf(
   if (prompt.kind === 'text') return prompt;
   if (prompt.kind === 'file') return { kind: 'text', text: textOf(prompt.path), asIs: false };
   const documents = await readDocuments(services, prompt.files, { signal });
-  const attachments = documents.map(({ id, name }) => ({ documentId: id, name, part: { kind: 'whole' as const } }));
+  const attachments = documents.map((one) => ({ documentId: one.id, name: one.name, part: usualPart(one) }));
   return { kind: 'documents', attachments, question: prompt.question };
 }
 

@@ -4,7 +4,8 @@ import type { DocumentInfo } from '../contract/documents';
 import type { EngineStatus, StreamFrame } from '../contract/engine';
 import { ConcertinaError } from '../contract/errors';
 import { fallbacksOf } from '../contract/fallbacks';
-import type { SettingsPatch } from '../contract/settings';
+import { usualPart } from '../contract/lib/senses';
+import { autoContext, type SettingsPatch } from '../contract/settings';
 import type { Services } from '../services/services';
 import { exitCodes, type Status } from './commandLine';
 import { type Call, callOf, modelIdOf, readDocuments } from './commandServices';
@@ -78,7 +79,7 @@ export class Conversation {
       this.documents.set(document.id, document);
       for (const notice of document.notices) this.status.line(`${document.name}: ${notice}`);
     }
-    return read.map(({ id, name }) => ({ documentId: id, name, part: { kind: 'whole' } }));
+    return read.map((document) => ({ documentId: document.id, name: document.name, part: usualPart(document) }));
   }
 
   begin(): void {
@@ -93,7 +94,7 @@ export class Conversation {
     write: (text: string) => void,
     signal: AbortSignal,
   ): Promise<Message> {
-    await this.requireRoom(text, attachments);
+    await this.requireRoom(text, attachments, signal);
     this.chatId ??= (await this.call('chats.create', {})).id;
     const chatId = this.chatId;
     let written = '';
@@ -158,22 +159,47 @@ export class Conversation {
     );
   }
 
-  /** The window shows before a question whether it fits; here it is refused with the length that would do. */
-  private async requireRoom(draft: string, attachments: Attachment[]): Promise<void> {
+  /** A context of the length Auto grows, as the window offers it; a question that fits into none is refused with the length that would do. */
+  private async requireRoom(draft: string, attachments: Attachment[], signal: AbortSignal): Promise<void> {
+    const { engine, settings } = this.services;
     const { chatId, lastId: leafId } = this;
     if (attachments.length > 0) this.status.show('counting tokens');
-    const { total, reserve, contextSize } = await this.call('turns.budget', { chatId, leafId, draft, attachments });
+    const ask = () => this.call('turns.budget', { chatId, leafId, draft, attachments });
+    let { total, reserve, contextSize } = await ask();
     this.status.clear();
+    const trained = engine.trainedContext();
+    const longest = trained > 0 ? trained : Number.POSITIVE_INFINITY;
+    const needed = Math.min(longest, 2 ** Math.ceil(Math.log2(total + reserve)));
+    if (
+      total >= contextSize &&
+      settings.get().context.nCtx === autoContext &&
+      total < longest &&
+      needed > contextSize
+    ) {
+      await this.grow(needed, signal);
+      ({ total, contextSize } = await ask());
+    }
     if (total < contextSize) return;
-    const needed = 2 ** Math.ceil(Math.log2(total + reserve));
-    const trained = this.services.engine.trainedContext();
     const what = attachments.length > 0 ? 'The question with its documents' : 'This chat with the question';
     const message = `${what} has ${count(total)} tokens, and the context holds ${count(contextSize)}.`;
     const hint =
-      trained > 0 && total >= trained
+      total >= longest
         ? `The model was trained for ${count(trained)}: choose another one, or ask about less.`
-        : `Use --context ${trained > 0 ? Math.min(needed, trained) : needed}.`;
+        : `Use --context ${needed}.`;
     throw new ConcertinaError('context-full', message, hint);
+  }
+
+  private async grow(atLeast: number, signal: AbortSignal): Promise<void> {
+    const { engine } = this.services;
+    this.status.line(`The context grows to ${count(atLeast)} tokens: the model is loaded again.`);
+    const off = engine.changed.on((status) => this.showLoading(status));
+    try {
+      await engine.apply(null, { atLeast });
+      await engine.whenReady(signal);
+    } finally {
+      off();
+      this.status.clear();
+    }
   }
 
   /** For programs. */

@@ -155,7 +155,9 @@ export function parseLaunch(line: readonly string[]): Launch {
   return {
     ...{ name, args: end < 0 ? [] : line.slice(end + 1), port: number, key: key ?? null },
     dataFolder: dataFolderOf(values),
-    serveOptions: Object.entries(own).flatMap(([one, value]) => [`--${one}`, value]),
+    serveOptions: Object.entries(own).flatMap(([one, value]) =>
+      value === true ? [`--${one}`] : [`--${one}`, String(value)],
+    ),
   };
 }
 

@@ -9,6 +9,7 @@ import { keptKey } from '../services/api/access';
 import { createGateway, type Gateway } from '../services/api/gateway';
 import type { Served } from '../services/api/localApi';
 import { forkProcess, type ProcessTransport } from '../services/engine/engineTransport';
+import { lockFolder } from '../services/lib/folderLock';
 import { createFileLogger, type Logger, logUnhandled } from '../services/lib/logger';
 import { PowerWatch } from '../services/machine/power';
 import { createServices, type Services } from '../services/services';
@@ -19,7 +20,7 @@ import { modelCommands } from './commands';
 import { compareCommand } from './compareCommand';
 import { completionCommand } from './completion';
 import { launchCommand } from './launchCommand';
-import { endWithStdin, keyFileOf, lockFolder, parseServeOptions, type ServeOptions, serveSpec } from './options';
+import { endWithStdin, keyFileOf, parseServeOptions, type ServeOptions, serveSpec } from './options';
 import { type RunningServer, type ServerOptions, startServer } from './server';
 
 const appFolder = __dirname;
@@ -72,7 +73,7 @@ function abortOnSignals(interrupted: AbortController): void {
 
 async function serve(args: readonly string[]): Promise<number> {
   const options = parseServeOptions(args);
-  lockFolder(options.dataFolder);
+  await lockFolder(options.dataFolder);
   const page = join(appFolder, 'renderer');
   if (!existsSync(join(page, 'index.html')))
     throw new UsageError('The app is not built yet. Run `npm run build` first.');

@@ -1,13 +1,10 @@
-/** `concertina serve`: its line, and the lock and the key of a data folder. */
+/** `concertina serve`: its line, and where the key of its data folder is. */
 
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
-import { ConcertinaError } from '../contract/errors';
 import { defaultApiPort, isOrigin, mostIdleMinutes } from '../contract/lib/localApi';
 import type { SettingsPatch } from '../contract/settings';
 import { isLoopback } from '../services/api/access';
-import { cannotWrite, requireWritable } from '../services/lib/dataFolder';
 import {
   type CommandSpec,
   contextOptions,
@@ -171,43 +168,4 @@ function parsePort(text: string): number {
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new UsageError(`--port ${text} is not a port number.`);
   return port;
-}
-
-// Two servers on one data folder would each overwrite what the other knows.
-
-/** Takes the folder for this process, until it exits. Throws where it cannot be written, and `busy` when another one has it. */
-export function lockFolder(folder: string): void {
-  requireWritable(folder);
-  const path = join(folder, 'serve.lock');
-  const owner = readOwner(path);
-  if (owner !== null && owner !== process.pid && isAlive(owner)) {
-    throw new ConcertinaError(
-      'busy',
-      `Concertina already runs with the folder ${folder} (process ${owner}).`,
-      'Choose another with --data.',
-    );
-  }
-  try {
-    writeFileSync(path, String(process.pid));
-  } catch (error) {
-    throw cannotWrite(folder, error);
-  }
-  process.on('exit', () => rmSync(path, { force: true }));
-}
-
-function readOwner(path: string): number | null {
-  try {
-    return Number.parseInt(readFileSync(path, 'utf8'), 10) || null;
-  } catch {
-    return null;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as { code?: unknown }).code === 'EPERM';
-  }
 }

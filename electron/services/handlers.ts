@@ -1,10 +1,7 @@
 /** One handler for each operation of the contract, and the emitters of each event: the gate and the WebSocket server serve both. */
 
-import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { apiOperations } from '../contract/api';
-import type { ExportedChat } from '../contract/chatOperations';
-import type { ChatSummary } from '../contract/chats';
 import type { compareOperations } from '../contract/compare';
 import { type AppInfo, type EventName, type EventPayload, type Handlers, operations } from '../contract/contract';
 import { ConcertinaError, stackOf } from '../contract/errors';
@@ -12,10 +9,12 @@ import type { hubOperations } from '../contract/hub';
 import { dispatch, type Envelope, type HandlersOf } from '../contract/rpc';
 import type { ApiService } from './api/apiService';
 import type { LocalApi } from './api/localApi';
-import { exportedText, recordsOf, withDocuments } from './chats/chatMarkdown';
+import type { Briefs } from './chats/briefs';
+import type { BudgetService } from './chats/budget';
 import type { ChatSearch } from './chats/chatSearch';
-import { type ChatStore, isChatId } from './chats/chatStore';
-import type { BudgetService } from './chats/promptBuilder';
+import type { ChatStore } from './chats/chatStore';
+import { createLibraryHandlers } from './chats/library';
+import type { ReadAhead } from './chats/readAhead';
 import type { TurnService } from './chats/turnService';
 import type { WaitingMessages } from './chats/waitingMessages';
 import { exportRun } from './compare/compareExport';
@@ -23,8 +22,11 @@ import type { CompareService } from './compare/compareService';
 import { importDocument } from './documents/documentImport';
 import type { DocumentService } from './documents/documentService';
 import type { DocumentUse } from './documents/documentUse';
+import type { MediaFiles } from './documents/mediaFiles';
 import type { PagePictures } from './documents/pagePictures';
 import type { PassageSearch, Retrieval } from './documents/retrieval';
+import type { SearchModelService } from './documents/searchModel';
+import { createShelfHandlers, type ShelfStore } from './documents/shelf';
 import type { EngineHost } from './engine/engineHost';
 import type { EngineService } from './engine/engineService';
 import type { SessionService } from './engine/sessionService';
@@ -64,13 +66,18 @@ interface HandlerParts {
   host: EngineHost;
   engine: EngineService;
   turns: TurnService;
+  briefs: Briefs;
   waiting: WaitingMessages;
   retrieval: Retrieval;
   pages: PagePictures;
+  media: MediaFiles;
   passages: PassageSearch;
+  searchModel: SearchModelService;
   budgets: BudgetService;
   documents: DocumentService;
   documentUse: DocumentUse;
+  shelf: ShelfStore;
+  readAhead: ReadAhead;
   sessions: SessionService;
   search: ChatSearch;
   hub: Hub;
@@ -91,7 +98,7 @@ export function createCall(parts: HandlerParts, log: Logger): Call {
 
 function createHandlers(parts: HandlerParts): Handlers {
   const { info, diagnostics, thirdPartyNotices, machine, desktop, power, settings, chats, models } = parts;
-  const { engine, turns, waiting, retrieval, pages, budgets, documents, documentUse, sessions } = parts;
+  const { engine, turns, briefs, waiting, retrieval, pages, budgets, documents, documentUse, sessions } = parts;
 
   async function removeModel(modelId: string): Promise<void> {
     await models.remove(modelId);
@@ -135,11 +142,12 @@ function createHandlers(parts: HandlerParts): Handlers {
     },
 
     'chats.list': async () => chats.list(),
-    'chats.create': ({ title }) => chats.create(title),
+    'chats.create': ({ title, folder }) => chats.create(title, folder),
     'chats.open': async ({ chatId }) => turns.withLiveText(await chats.open(chatId)),
     'chats.rename': ({ chatId, title }) => chats.rename(chatId, title),
     'chats.remove': async ({ chatId }) => {
-      await turns.stopChat(chatId);
+      briefs.cancel(chatId);
+      await Promise.all([briefs.settled(chatId), turns.stopChat(chatId)]);
       await chats.remove(chatId);
     },
     'chats.restore': ({ chatId }) => chats.restore(chatId),
@@ -155,6 +163,12 @@ function createHandlers(parts: HandlerParts): Handlers {
     'turns.continue': ({ chatId, messageId }) => turns.continue(chatId, messageId),
     'turns.stop': ({ requestId }) => turns.stop(requestId),
     'turns.budget': (question) => budgets.budget(question),
+
+    'briefs.plan': ({ chatId, leafId }) => briefs.plan(chatId, leafId),
+    'briefs.make': ({ chatId, leafId }) => briefs.make(chatId, leafId),
+    'briefs.cancel': async ({ chatId }) => briefs.cancel(chatId),
+    'briefs.edit': ({ chatId, briefId, text }) => briefs.edit(chatId, briefId, text),
+    'briefs.remove': ({ chatId, briefId }) => briefs.remove(chatId, briefId),
 
     'waiting.list': async () => waiting.get(),
     'waiting.add': (message) => waiting.add(message),
@@ -186,6 +200,8 @@ function createHandlers(parts: HandlerParts): Handlers {
     'documents.addText': ({ name, text }) => documents.addText(name, text),
     'documents.upload': (part) => documents.upload(part),
     'documents.unlock': async ({ jobId, password }) => documents.unlock(jobId, password),
+    'documents.readAsText': ({ documentId }) => documents.readAsText(documentId),
+    'documents.file': async ({ documentId }) => ({ data: (await parts.media.read(documentId)).toString('base64') }),
     'documents.cancel': async ({ jobId }) => documents.cancel(jobId),
     'documents.jobs': async () => documents.jobs.list(),
     'documents.import': (exported) => importDocument(documents.store, exported),
@@ -197,10 +213,14 @@ function createHandlers(parts: HandlerParts): Handlers {
     'documents.page': (asked) => pages.draw(asked),
     'documents.search': ({ documentId, query, limit, asker }) => retrieval.search(documentId, query, limit, asker),
     'documents.cancelSearch': async ({ asker }) => retrieval.cancelSearch(asker),
+    'documents.searchModel': async () => parts.searchModel.status(),
+    'documents.cancelReading': async ({ documentId }) => parts.searchModel.cancel(documentId),
+    'documents.readForSearch': ({ documentId }) => parts.searchModel.read(documentId),
     'documents.usage': () => documentUse.usage(),
     'documents.sweep': () => documentUse.sweepNow(),
     'documents.countTokens': ({ documentId, part }) => budgets.countDocument(documentId, part),
 
+    ...createShelfHandlers(parts),
     ...createCompareHandlers(parts.compare),
     ...createApiHandlers(parts),
 
@@ -236,9 +256,13 @@ export function eventSources(
     onEngine: [engine.changed],
     onStream: streams ? [engine.frames] : [],
     onMessage: [turns.begun, turns.progressed, turns.finished],
+    onBrief: [parts.briefs.progressed],
     onWaiting: [waiting.changed],
     onDocumentJobs: [documents.jobs.changed],
+    onShelf: [parts.shelf.changed],
+    onShelfReadings: [parts.readAhead.changed],
     onSearch: [search.progress, passages.progress],
+    onSearchModel: [parts.searchModel.changed],
     onDownloads: [hub.downloads.changed],
     onCompare: [compare.progress],
     onCompareFrame: [compare.frames],
@@ -253,76 +277,6 @@ export function eventSources(
 function requireDesktop(desktop: Desktop | null): Desktop {
   if (desktop) return desktop;
   throw new ConcertinaError('forbidden', 'This is not possible in a browser.', 'Type the path of the file instead.');
-}
-
-// Handlers of what is done with chats as a whole: order, search, export, import, trash; and presets.
-
-interface LibraryParts {
-  chats: ChatStore;
-  search: ChatSearch;
-  sessions: SessionService;
-  turns: TurnService;
-  waiting: WaitingMessages;
-  documents: DocumentService;
-  presets: PresetStore;
-  documentUse: DocumentUse;
-}
-
-type LibraryNames =
-  | 'chats.setPinned'
-  | 'chats.setFolder'
-  | 'chats.search'
-  | 'chats.cancelSearch'
-  | 'chats.setSystemPrompt'
-  | 'presets.list'
-  | 'presets.save'
-  | 'presets.remove'
-  | 'presets.setDefault'
-  | 'chats.exportText'
-  | 'chats.import'
-  | 'chats.trash'
-  | 'chats.destroy';
-
-function createLibraryHandlers(parts: LibraryParts): Pick<Handlers, LibraryNames> {
-  const { chats, search, sessions, turns, waiting, documents, documentUse, presets } = parts;
-
-  async function labelsOf(documentId: string): Promise<string[] | null> {
-    const sections = await documents.store.sections(documentId).catch(() => null);
-    return sections?.map(({ label }) => label) ?? null;
-  }
-
-  async function importChat(chat: ExportedChat, documentIds: Record<string, string>): Promise<ChatSummary> {
-    const taken = (await chats.allIds()).includes(chat.id) || !isChatId(chat.id);
-    const id = taken ? randomUUID() : chat.id;
-    return chats.add(id, recordsOf(withDocuments(chat, documentIds), id));
-  }
-
-  async function destroy(chatIds: string[]): Promise<void> {
-    await waiting.removeOf(chatIds);
-    await documentUse.whileDestroying(chatIds, () => chats.destroy(chatIds));
-    // without an engine they go when the next one starts (`retainSessions`)
-    await Promise.allSettled(chatIds.map((chatId) => sessions.removeOfChat(chatId)));
-  }
-
-  return {
-    'chats.setPinned': ({ chatId, pinned }) => chats.setPinned(chatId, pinned),
-    'chats.setFolder': ({ chatIds, folder }) => chats.setFolder(chatIds, folder),
-    'chats.search': (question) => search.search(question),
-    'chats.cancelSearch': async ({ asker }) => search.cancel(asker),
-    'chats.setSystemPrompt': ({ chatId, systemPrompt }) => chats.setSystemPrompt(chatId, systemPrompt),
-    'chats.exportText': async ({ chatId, ...options }) => {
-      const chat = turns.withLiveText(await chats.open(chatId));
-      return { text: await exportedText(chat, options, labelsOf) };
-    },
-    'chats.import': ({ chat, documents: ids = {} }) => importChat(chat, ids),
-    'chats.trash': async () => chats.trashed(),
-    'chats.destroy': ({ chatIds }) => destroy(chatIds),
-
-    'presets.list': async () => presets.get(),
-    'presets.save': ({ presetId, preset }) => presets.save(presetId, preset),
-    'presets.remove': ({ presetId }) => presets.remove(presetId),
-    'presets.setDefault': ({ presetId }) => presets.setDefault(presetId),
-  };
 }
 
 // The operations of `electron/contract/compare.ts`.

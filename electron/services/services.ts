@@ -2,22 +2,25 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AppInfo, EventName, EventPayload } from '../contract/contract';
+import { shelfChatId } from '../contract/lib/shelf';
 import { storedKey } from './api/access';
 import { ApiService } from './api/apiService';
 import { LocalApi } from './api/localApi';
 import { ChatSearch } from './chats/chatSearch';
 import { ChatStore } from './chats/chatStore';
+import { ReadAhead } from './chats/readAhead';
 import { setUpTurns } from './chats/turnService';
 import { WaitingMessages } from './chats/waitingMessages';
 import { setUpCompare } from './compare/compareService';
 import { CompareStore } from './compare/compareStore';
 import { type DocumentService, setUpDocuments } from './documents/documentService';
+import { ShelfStore, shelfFiles } from './documents/shelf';
 import type { Downloads } from './downloads/downloads';
 import { EngineHost } from './engine/engineHost';
 import { appMemory, besideEngine } from './engine/engineMemory';
 import { EngineService } from './engine/engineService';
 import type { ProcessTransport } from './engine/engineTransport';
-import { inspectorBeside } from './engine/modelInspector';
+import { inspectorBeside, ModelInspector } from './engine/modelInspector';
 import { SessionService } from './engine/sessionService';
 import { type Call, createCall, type Desktop, eventSources } from './handlers';
 import { downloadFolderOf, setUpHub } from './hub/hubService';
@@ -89,6 +92,8 @@ export interface Services {
 }
 
 const stopAnswersMs = 2000;
+/** of a search model: a person reads the answer, then asks again */
+const embedderIdleMs = 300_000;
 
 export async function createServices(options: ServicesOptions): Promise<Services> {
   const { dataFolder, log, desktop, power, info: app } = options;
@@ -106,6 +111,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
 
   const host = new EngineHost(options.openEngine, log);
   const inspector = inspectorBeside(host, options.openInspector, log);
+  const embedder = new ModelInspector(options.openInspector, log, { idleMs: embedderIdleMs });
   const library = await setUpModels({
     ...{
       dataFolder,
@@ -123,30 +129,40 @@ export async function createServices(options: ServicesOptions): Promise<Services
     ...(options.keepAwake ? { keepAwake: options.keepAwake } : {}),
     judge: {
       inspect: (path) => inspector.inspect(path),
-      fit: async (question) => inspector.fit({ ...question, context: await models.withDraft(question.context) }),
+      fit: async (question) =>
+        inspector.fit({ ...question, context: await models.withFiles(question.path, question.context) }),
     },
     downloadSettings: () => settings.get().downloads,
     onModel: (path) => models.adopt(path),
   });
   const engine = new EngineService(host, inspector, models, settings, calibration, scratch, () =>
-    appMemory(besideEngine(options.processes(), host.pid, inspector.pid)),
+    appMemory(besideEngine(options.processes(), host.pid, [inspector.pid, embedder.pid])),
   );
   engine.changed.on(({ modelId }) => modelId !== null && settings.follow(modelId));
 
   const waitingFile = join(dataFolder, 'waiting.json');
+  const shelfFile = join(dataFolder, 'shelf.json');
   const reading = await setUpDocuments({
     ...{ dataFolder, bundles: options.bundles, workerFile, openProcess: options.openDocuments, log, engine, chats },
-    others: async () => [...(await comparisons.files()), waitingFile],
+    others: async () => [...(await comparisons.files()), waitingFile, ...(await shelfFiles(shelfFile))],
+    searchModel: { embedder, inspector, models, chosen: () => settings.get().documents.searchModel },
   });
-  const { documents, texts } = reading;
+  const { documents, texts, searchModel } = reading;
+  inspector.beside = () => searchModel.reserved();
+  settings.changed.on(() => void searchModel.look());
+  void searchModel.look();
+  const shelf = new ShelfStore(shelfFile, documents.store).keepIn(unsaved, 'the shelf');
+  await shelf.load();
   const asking = setUpTurns({
-    ...{ ...reading, chats, engine, store: documents.store, log },
+    ...{ ...reading, chats, engine, store: documents.store, scratch, log },
     settings: () => settings.get(),
   });
-  const { turns, questions } = asking;
+  const { turns, questions, briefs } = asking;
   const waiting = new WaitingMessages(waitingFile, chats, turns).keepIn(unsaved, 'the waiting messages');
   await waiting.load();
-  const sessions = new SessionService(host, settings, join(dataFolder, 'sessions'), () => chats.allIds(), log);
+  const holders = async () => [...(await chats.allIds()), ...shelf.get().documents.map(shelfChatId)];
+  const sessions = new SessionService(host, settings, join(dataFolder, 'sessions'), holders, log);
+  const readAhead = new ReadAhead({ engine, host, sessions, settings, questions, turns, shelf, log });
   const search = new ChatSearch(workerFile, join(dataFolder, 'chats'), () => chats.list());
   const compare = await setUpCompare({
     ...{ dataFolder, store: comparisons, host, engine, inspector, models, chats, texts, questions, settings },
@@ -158,16 +174,18 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const keyFile = join(dataFolder, 'api.key');
   const api = new ApiService({ engine, models });
   const localApi = new LocalApi({ service: api, engine, settings, keyFile, log });
-  const notices = [app, set, chats, library, machine.file, hub, comparisons, waiting].flatMap((one) => one.notices);
+  const notices = [app, set, chats, library, machine.file, hub, comparisons, waiting, shelf].flatMap(
+    (one) => one.notices,
+  );
   for (const notice of notices) log.warn(notice);
   const info = () => ({ ...app, notices });
   const diagnostics = setUpDiagnostics({
-    ...{ info, host, inspector, engine, turns, settings, presets, machine, unsaved },
+    ...{ info, host, inspector, embedder, searchModel, engine, turns, settings, presets, machine, unsaved },
     secrets: () => [...hub.token.secrets(), storedKey(keyFile) ?? []].flat(),
   });
   const parts = {
     ...{ info, diagnostics, machine, desktop, power, settings, presets, chats, models, host, engine, hub, sessions },
-    ...{ ...reading, ...asking, waiting, search, compare, api, localApi, unsaved },
+    ...{ ...reading, ...asking, waiting, shelf, readAhead, search, compare, api, localApi, unsaved },
     thirdPartyNotices: () => readTextIfThere(options.thirdPartyNotices),
   };
   const call = createCall(parts, log);
@@ -178,10 +196,18 @@ export async function createServices(options: ServicesOptions): Promise<Services
 
   async function close(): Promise<void> {
     waiting.close();
-    const others = [localApi.close(), documents.close(), reading.pages.close(), hub.close(), library.close()];
-    const answersClosed = () => Promise.all([turns.close(), compare.close()]);
+    readAhead.close();
+    const others = [
+      searchModel.close(),
+      localApi.close(),
+      documents.close(),
+      reading.pages.close(),
+      hub.close(),
+      library.close(),
+    ];
+    const answersClosed = () => Promise.all([turns.close(), briefs.close(), compare.close()]);
     await Promise.race([answersClosed(), new Promise((resolve) => setTimeout(resolve, stopAnswersMs).unref())]);
-    await Promise.all([engine.close(), inspector.close()]);
+    await Promise.all([engine.close(), inspector.close(), embedder.close()]);
     // answers that did not stop in time ended with their process
     await answersClosed();
     await Promise.all([...others, chats.close(), search.close(), reading.passages.close()]);

@@ -33,8 +33,8 @@ std::string exportFileTypeName(const Napi::CallbackInfo & info) {
     return llama_ftype_name(static_cast<llama_ftype>(readInteger<int>(info[0], "file type")));
 }
 
-// draftFile(options): see Draft.h
-std::string exportDraftFile(const Napi::CallbackInfo & info) { return draftFile(contextOptions(info[0])); }
+// otherFiles(options): see Draft.h
+OtherFiles exportOtherFiles(const Napi::CallbackInfo & info) { return otherFiles(contextOptions(info[0])); }
 
 Napi::Promise exportEstimate(const Napi::CallbackInfo & info) {
     return runOnWorker(info.Env(), "estimate", nullptr,
@@ -104,7 +104,9 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
     exports.Set("selfTest", function<exportSelfTest>(env));
     exports.Set("modelLimits", toJs(env, modelLimits()));
     exports.Set("fileTypeName", function<exportFileTypeName>(env));
-    exports.Set("draftFile", function<exportDraftFile>(env));
+    exports.Set("otherFiles", function<exportOtherFiles>(env));
+    exports.Set(
+        "mediaMarker", get_media_marker()); // in a prompt, in place of an image or sound; another one in each process
     exports.Set("memories", function<exportMemories>(env));
     exports.Set("estimate", function<exportEstimate>(env));
     exports.Set("probeBandwidth", function<exportProbeBandwidth>(env));

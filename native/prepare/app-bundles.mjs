@@ -9,6 +9,8 @@ import { BUILD, ROOT } from './paths.mjs';
 const INPUTS = [
   'electron',
   'renderer',
+  'locales',
+  'lingui.config.mjs',
   'assets/icons',
   'package.json',
   'package-lock.json',

@@ -9,18 +9,22 @@
 #include <list>
 #include <vector>
 
+struct mtmd_context;
 struct server_context;
 struct server_context_impl;
 struct server_queue;
 struct server_slot;
+struct server_tokens;
 
 struct server_slots_access {
     // Runs `body` on the thread of the server's loop, between two batches, and waits for it. What `body` throws is thrown
     // here. start_loop() must run, on another thread.
     static void call(server_context & server, const std::function<void()> & body);
 
-    // Inside `body` only. The tokens whose cells the slot holds, in the order of their positions; text alone.
-    static std::vector<llama_token> tokens(const server_context & server, int id_slot);
+    // Inside `body` only. The tokens whose cells the slot holds, in the order of their positions.
+    static const server_tokens & tokens(const server_context & server, int id_slot);
+    // what sees and hears for the model; nullptr: nothing does
+    static mtmd_context * media(const server_context & server);
     // Inside `body` only. No task runs in the slot.
     static bool is_idle(const server_context & server, int id_slot);
     // Inside `body` only. Empties all slots in which no task runs; what they held goes to the prompt cache in RAM, where there is
@@ -38,13 +42,13 @@ struct server_slots_access {
 
     // Inside `body` only. The slot for a task with this prompt: `id_slot` if no task runs in it, else one that is idle, else
     // `id_slot` all the same. Into an empty one comes what the prompt cache in RAM has of the prompt.
-    static int prepare(server_context & server, int id_slot, const std::vector<llama_token> & prompt);
+    static int prepare(server_context & server, int id_slot, const server_tokens & prompt);
     // Inside `body` only. States of the slot's sequence at former lengths, the shortest first, of what cannot be rolled back
     // (sliding windows, recurrent layers): the next prompt goes on from the longest of which it begins with the tokens.
     static std::list<common_prompt_checkpoint> & checkpoints(server_context & server, int id_slot);
     // Inside `body` only. After the cells of the slot's sequence were written, as by llama_state_seq_load_file, or removed. It
     // has no checkpoints then.
-    static void set_tokens(server_context & server, int id_slot, const std::vector<llama_token> & tokens);
+    static void set_tokens(server_context & server, int id_slot, server_tokens tokens);
 
     // Does `work` on the thread of the loop. `long_work`: a second thread answers questions about the state meanwhile, as in
     // server_queue::yield_to_queue(). Waking it and waiting until it rests again costs more than the next step of an answer is worth

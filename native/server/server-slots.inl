@@ -17,9 +17,11 @@ void server_slots_access::call(server_context & server, const std::function<void
     result.get();
 }
 
-std::vector<llama_token> server_slots_access::tokens(const server_context & server, int id_slot) {
-    return server.impl->slots.at(id_slot).prompt.tokens.get_text_tokens();
+const server_tokens & server_slots_access::tokens(const server_context & server, int id_slot) {
+    return server.impl->slots.at(id_slot).prompt.tokens;
 }
+
+mtmd_context * server_slots_access::media(const server_context & server) { return server.impl->mctx; }
 
 bool server_slots_access::is_idle(const server_context & server, int id_slot) {
     return !server.impl->slots.at(id_slot).is_processing();
@@ -54,7 +56,7 @@ int64_t server_slots_access::speculate(server_context & server, int id_slot, boo
     return slot.stats.n_gen;
 }
 
-int server_slots_access::prepare(server_context & server, int id_slot, const std::vector<llama_token> & prompt) {
+int server_slots_access::prepare(server_context & server, int id_slot, const server_tokens & prompt) {
     auto & slots = server.impl->slots;
     auto slot = slots.begin() + id_slot;
     if (slot->is_processing()) {
@@ -62,7 +64,7 @@ int server_slots_access::prepare(server_context & server, int id_slot, const std
         if (slot == slots.end()) { return id_slot; }
     }
     if (slot->prompt.tokens.empty() && server.impl->prompt_cache) {
-        slot->prompt_load(*server.impl->prompt_cache, server_tokens(prompt, false));
+        slot->prompt_load(*server.impl->prompt_cache, prompt);
     }
     return slot->id;
 }
@@ -71,10 +73,11 @@ std::list<common_prompt_checkpoint> & server_slots_access::checkpoints(server_co
     return server.impl->slots.at(id_slot).prompt.checkpoints;
 }
 
-void server_slots_access::set_tokens(server_context & server, int id_slot, const std::vector<llama_token> & tokens) {
+void server_slots_access::set_tokens(server_context & server, int id_slot, server_tokens tokens) {
     server_prompt & prompt = server.impl->slots.at(id_slot).prompt;
     prompt.clear();
-    prompt.tokens.insert(tokens);
+    tokens.has_mtmd = prompt.tokens.has_mtmd;
+    prompt.tokens = std::move(tokens);
 }
 
 void server_slots_access::yield(server_queue & queue, bool long_work, std::function<void()> && work) {
@@ -94,9 +97,10 @@ bool server_slots_access::abort(server_context_impl & server) {
         if (server.ctx_dft) {
             last = std::min(last, llama_memory_seq_pos_max(llama_get_memory(server.ctx_dft), slot.id));
         }
-        const bool known = !whole && last < slot.prompt.n_tokens();
+        const bool known = !whole && last < slot.prompt.tokens.pos_next();
         if (known) {
-            slot.prompt.tokens.keep_first(last + 1);
+            // a picture may have fewer positions than cells
+            slot.prompt.tokens.keep_first(last < 0 ? 0 : slot.prompt.tokens.size_up_to_pos(last + 1));
         } else {
             slot.prompt_clear();
         }

@@ -1,5 +1,6 @@
 /** The shell: where each part of the window stands. */
 
+import { t } from '@lingui/core/macro';
 import { Columns3, PanelLeftOpen, Settings2, SquarePen } from 'lucide-react';
 import { type ReactNode, useEffect, useLayoutEffect } from 'react';
 import { Toaster } from 'sonner';
@@ -20,11 +21,14 @@ import { FirstModel } from '../features/models/FirstModel';
 import { ModelPicker } from '../features/models/ModelPicker';
 import { ModelsView } from '../features/models/view/ModelsView';
 import { SettingsPanel, useReplacedToast } from '../features/settings/SettingsPanel';
+import { FolderDocuments } from '../features/shelf/FolderDocuments';
+import { ShelfView } from '../features/shelf/ShelfView';
 import { Sidebar } from '../features/sidebar/Sidebar';
-import { selectChatTitle } from '../state/lib/openChat';
+import { useLanguage } from '../language';
+import { selectChatTitle, selectNewIn } from '../state/lib/openChat';
 import { selectCompareOpen } from '../state/slices/compare';
 import { selectPanel } from '../state/slices/documents';
-import { selectTheme } from '../state/slices/settings';
+import { selectLanguage, selectTheme } from '../state/slices/settings';
 import { selectSettingsOpen, selectSidebarOpen } from '../state/slices/ui';
 import type { AppStore as AppParts } from '../state/store';
 import { useActions, useApp } from '../state/useApp';
@@ -34,11 +38,12 @@ import { useMediaQuery } from '../ui/hooks';
 import { TooltipProvider } from '../ui/Tooltip';
 import { DropZone } from './DropZone';
 import { ErrorBoundary } from './ErrorBoundary';
-import { listenForKeys, runCommand } from './keyboard';
-import { applyTheme } from './stored';
+import { keepFocus, listenForKeys, runCommand } from './keyboard';
+import { applyLanguage, applyTheme } from './stored';
 
 export function App({ app }: { app: AppParts }) {
   const theme = useTheme();
+  const language = useSetLanguage();
   const sidebarOpen = useApp(selectSidebarOpen);
   const settingsOpen = useApp(selectSettingsOpen);
   const documentOpen = useApp(selectPanel) !== null && !settingsOpen;
@@ -50,6 +55,7 @@ export function App({ app }: { app: AppParts }) {
   const documentFloats = useMediaQuery('(max-width: 1139px)');
 
   useEffect(() => listenForKeys(app), [app]);
+  useEffect(keepFocus, []);
   // Before the paint, so that a small window never shows the list over the chat for a moment.
   useLayoutEffect(() => ui.setSidebar(!sidebarFloats), [sidebarFloats, ui]);
   useReplacedToast();
@@ -59,11 +65,11 @@ export function App({ app }: { app: AppParts }) {
   }, [title]);
 
   return (
-    <TooltipProvider delayDuration={450}>
+    <TooltipProvider key={language} delayDuration={450}>
       <div className="flex h-full flex-col">
         <div className="relative flex min-h-0 flex-1">
           <SidePane side="left" open={sidebarOpen} floats={sidebarFloats} onClose={() => ui.setSidebar(false)}>
-            <ErrorBoundary what="The list of chats">
+            <ErrorBoundary what={t`The list of chats`}>
               <Sidebar
                 onChosen={() => {
                   compare.close();
@@ -80,27 +86,27 @@ export function App({ app }: { app: AppParts }) {
             <Notices />
             <RunningBanner />
             {comparing ? (
-              <ErrorBoundary what="The comparison">
+              <ErrorBoundary what={t`The comparison`}>
                 <CompareView />
               </ErrorBoundary>
             ) : (
-              <ErrorBoundary what="The chat">
+              <ErrorBoundary what={t`The chat`}>
                 <ChatView composer={<Composer />} firstModel={<FirstModel />} />
               </ErrorBoundary>
             )}
           </main>
           <SidePane side="right" open={documentOpen} floats={documentFloats} onClose={documents.close}>
-            <ErrorBoundary what="The document">
+            <ErrorBoundary what={t`The document`}>
               <DocumentPanel />
             </ErrorBoundary>
           </SidePane>
           <SidePane side="right" open={settingsOpen} floats={settingsFloat} onClose={() => ui.setSettings(false)}>
-            <ErrorBoundary what="The settings">
+            <ErrorBoundary what={t`The settings`}>
               <SettingsPanel />
             </ErrorBoundary>
           </SidePane>
         </div>
-        <ErrorBoundary what="The meter">
+        <ErrorBoundary what={t`The meter`}>
           <StatusStrip />
         </ErrorBoundary>
       </div>
@@ -111,6 +117,8 @@ export function App({ app }: { app: AppParts }) {
       <ShortcutSheet />
       <Palette onCommand={(id) => runCommand(app, id)} />
       <ApiView />
+      <ShelfView />
+      <FolderDocuments />
       <ModelsView renderText={(markdown) => <AnswerText text={markdown} />} />
       <Toaster
         theme={theme}
@@ -125,20 +133,21 @@ export function App({ app }: { app: AppParts }) {
 
 function Header() {
   const chatTitle = useApp(selectChatTitle);
+  const newIn = useApp(selectNewIn);
   const sidebarOpen = useApp(selectSidebarOpen);
   const settingsOpen = useApp(selectSettingsOpen);
   const comparing = useApp(selectCompareOpen);
   const { compare, conversation, ui } = useActions();
 
   // the comparison has a heading of its own
-  const title = comparing ? null : chatTitle;
+  const title = comparing ? null : (chatTitle ?? (newIn && t`New chat in ${newIn}`));
 
   return (
     <header className="flex h-12 shrink-0 items-center gap-1 pr-2 pl-2">
       {!sidebarOpen && (
         <>
           <IconButton
-            label="Show the chats"
+            label={t`Show the chats`}
             keys={keysOf('sidebar')}
             side="bottom"
             icon={<PanelLeftOpen />}
@@ -146,7 +155,7 @@ function Header() {
             data-testid="sidebar-open"
           />
           <IconButton
-            label="New chat"
+            label={t`New chat`}
             keys={keysOf('new-chat')}
             side="bottom"
             icon={<SquarePen />}
@@ -166,7 +175,7 @@ function Header() {
       {title === null && <span className="flex-1" />}
       <ModelPicker />
       <IconButton
-        label="Compare cache types"
+        label={t`Compare cache types`}
         side="bottom"
         icon={<Columns3 />}
         aria-pressed={comparing}
@@ -174,7 +183,7 @@ function Header() {
         data-testid="compare-view-open"
       />
       <IconButton
-        label="Settings"
+        label={t`Settings`}
         keys={keysOf('settings')}
         side="bottom"
         icon={<Settings2 />}
@@ -213,6 +222,19 @@ function SidePane({ side, open, floats, onClose, children }: SidePaneProps) {
       </div>
     </>
   );
+}
+
+/** Follows the setting. @returns the one that is shown: another one draws everything anew */
+function useSetLanguage(): string {
+  const setting = useApp(selectLanguage);
+  useEffect(() => {
+    if (setting === null) return;
+    const apply = () => void applyLanguage(setting);
+    apply();
+    window.addEventListener('languagechange', apply);
+    return () => window.removeEventListener('languagechange', apply);
+  }, [setting]);
+  return useLanguage();
 }
 
 /** Follows the setting and, where it says so, the system. */

@@ -1,11 +1,15 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useEffect, useState } from 'react';
-import { useActions } from '../state/useApp';
+import { selectShelfOpen } from '../state/slices/shelf';
+import { useActions, useApp } from '../state/useApp';
 import { Bellows } from '../ui/Bellows';
 
-/** Takes files anywhere in the window: models and folders onto the list, all others to the question. */
+/** Takes files anywhere in the window: models and folders onto the list, all others to the question, or onto the shelf while it is shown. */
 export function DropZone() {
   const [over, setOver] = useState(false);
-  const { documents, models, ui } = useActions();
+  const { documents, models, shelf, ui } = useActions();
+  const ontoShelf = useApp(selectShelfOpen);
 
   useEffect(() => {
     // A pointer inside crosses many elements; only the last leave counts.
@@ -36,7 +40,8 @@ export function DropZone() {
     }
     async function take(transfer: DataTransfer): Promise<void> {
       const dropped = sortDropped(droppedItems(transfer));
-      if (dropped.documents.length > 0) {
+      if (dropped.documents.length > 0 && ontoShelf) void shelf.addFiles(dropped.documents);
+      else if (dropped.documents.length > 0) {
         ui.focusComposer();
         void documents.attachFiles(dropped.documents);
       }
@@ -55,7 +60,7 @@ export function DropZone() {
     return () => {
       for (const [name, listener] of listeners) window.removeEventListener(name, listener);
     };
-  }, [documents, models, ui]);
+  }, [documents, models, ontoShelf, shelf, ui]);
 
   if (!over) return null;
   return (
@@ -65,9 +70,13 @@ export function DropZone() {
     >
       <div className="rise flex flex-col items-center gap-4 rounded-2xl border-2 border-dashed border-accent bg-raised px-14 py-10 shadow-pop">
         <Bellows pleats={14} breathing className="h-8 w-32" />
-        <p className="font-serif text-xl text-ink">Drop to add</p>
+        <p className="font-serif text-xl text-ink">
+          <Trans>Drop to add</Trans>
+        </p>
         <p className="text-sm text-ink-2">
-          A .gguf file or a folder joins the models. Any other file joins your question.
+          {ontoShelf
+            ? t`A .gguf file or a folder joins the models. Any other file joins the shelf.`
+            : t`A .gguf file or a folder joins the models. Any other file joins your question.`}
         </p>
       </div>
     </div>

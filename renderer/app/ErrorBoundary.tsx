@@ -1,3 +1,4 @@
+import { Trans } from '@lingui/react/macro';
 import { Component, type ErrorInfo, type ReactNode } from 'react';
 import { Button } from '../ui/Button';
 
@@ -28,18 +29,22 @@ export class ErrorBoundary extends Component<Props, State> {
     if (!error) return this.props.children;
     return (
       <div role="alert" className="flex h-full flex-1 flex-col items-start justify-center gap-3 overflow-auto p-8">
-        <h2 className="font-serif text-xl text-ink">{this.props.what} stopped because of a mistake in Concertina.</h2>
+        <h2 className="font-serif text-xl text-ink">
+          <Trans>{this.props.what} stopped because of a mistake in Concertina.</Trans>
+        </h2>
         <p className="max-w-prose text-ink-2">
-          Your chats are safe: they are saved as they grow. Try again, or reload the window.
+          <Trans>Your chats are safe: they are saved as they grow. Try again, or reload the window.</Trans>
         </p>
         <pre className="max-h-40 max-w-full overflow-auto rounded-md bg-sunken p-3 font-mono text-xs text-ink-2">
           {error.message}
         </pre>
         <div className="flex gap-2">
           <Button tone="primary" onClick={() => this.setState({ error: null })}>
-            Try again
+            <Trans>Try again</Trans>
           </Button>
-          <Button onClick={() => location.reload()}>Reload the window</Button>
+          <Button onClick={() => location.reload()}>
+            <Trans>Reload the window</Trans>
+          </Button>
         </div>
       </div>
     );

@@ -1,8 +1,11 @@
-/** What this window itself remembers: its theme, the chat that is open, the folders that are shut. */
+/** What this window itself remembers: its theme, its language, the chat that is open, the folders that are shut. */
+import { languageSettingSchema } from '../../electron/contract/lib/language';
 import type { Settings } from '../../electron/contract/settings';
+import { showLanguage } from '../language';
 import type { AppStore } from '../state/store';
 
 type Theme = Settings['theme'];
+type Language = Settings['language'];
 
 // The theme is a class on <html>. The services know it too; here it is for the first paint.
 
@@ -17,6 +20,20 @@ export function applyTheme(theme: Theme): void {
   const dark = theme === 'dark' || (theme === 'system' && matchMedia('(prefers-color-scheme: dark)').matches);
   document.documentElement.classList.toggle('dark', dark);
   localStorage.setItem(themeKey, theme);
+}
+
+// The language as well. What was stored by a later version, which speaks more, counts as the one of the system.
+
+const languageKey = 'concertina.language';
+
+export async function applyStoredLanguage(): Promise<void> {
+  const { data = 'en' } = languageSettingSchema.safeParse(localStorage.getItem(languageKey));
+  await showLanguage(data);
+}
+
+export async function applyLanguage(language: Language): Promise<void> {
+  localStorage.setItem(languageKey, language);
+  await showLanguage(language);
 }
 
 // A reload of the page comes back to the chat that was open. Kept for this tab only: a new start begins with a new chat.

@@ -28,12 +28,14 @@ export interface AppClient extends Client {
 export class CallError extends Error {
   readonly code: ErrorPayload['code'];
   readonly hint: string;
+  readonly said: ErrorPayload['said'];
 
   constructor(payload: ErrorPayload) {
     super(payload.message);
     this.name = 'CallError';
     this.code = payload.code;
     this.hint = payload.hint;
+    this.said = payload.said;
   }
 }
 
@@ -41,11 +43,12 @@ export class CallError extends Error {
 
 export function errorPayloadOf(error: unknown): ErrorPayload {
   if (error instanceof Error) {
-    const { code, hint } = error as Partial<ErrorPayload>;
+    const { code, hint, said } = error as Partial<ErrorPayload>;
     return {
       code: typeof code === 'string' ? (code as ErrorCode) : 'internal',
       message: error.message,
       hint: typeof hint === 'string' ? hint : '',
+      ...(said && { said }),
     };
   }
   return { code: 'internal', message: String(error), hint: '' };

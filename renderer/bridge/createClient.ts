@@ -3,6 +3,7 @@
 import type { OperationName, WindowApi } from '../../electron/contract/contract';
 import type { AddModelsResult } from '../../electron/contract/models';
 import { type Envelope, socketProtocols } from '../../electron/contract/rpc';
+import { localized } from '../language';
 import { type AppClient, CallError } from './client';
 import type { Socket } from './socketClient';
 import { uploadFiles } from './upload';
@@ -48,7 +49,10 @@ export function createElectronClient(api: WindowApi): AppClient {
   return {
     // The contract types every name; the carrier below it is untyped on purpose.
     call: call as AppClient['call'],
-    on: api.on as AppClient['on'],
+    on: ((name: string, listener: (payload: unknown) => void) =>
+      (api.on as (name: string, listener: (payload: unknown) => void) => () => void)(name, (payload) =>
+        listener(localized(payload)),
+      )) as AppClient['on'],
     addDroppedFiles,
     attachFiles: (files, options) => uploadFiles(call as AppClient['call'], files, options, attachFile),
     onConnection: (listener) => {
@@ -60,8 +64,8 @@ export function createElectronClient(api: WindowApi): AppClient {
 }
 
 function unwrap(envelope: Envelope): unknown {
-  if (envelope.ok) return envelope.value;
-  throw new CallError(envelope.error);
+  if (envelope.ok) return localized(envelope.value);
+  throw new CallError(localized(envelope.error));
 }
 
 /**

@@ -4,9 +4,11 @@
  * calls made meanwhile wait for the next connection.
  */
 
+import { t } from '@lingui/core/macro';
 import { type Events, events, type Operations } from '../../electron/contract/contract';
 import { ConcertinaError } from '../../electron/contract/errors';
 import { type CallMessage, createRemote } from '../../electron/contract/rpc';
+import { localized } from '../language';
 import { type AppClient, CallError, type Connection } from './client';
 import { uploadFiles } from './upload';
 
@@ -96,9 +98,10 @@ export function createSocketClient({ open, triesBeforeRefused = 3 }: SocketOptio
 
   connect();
   return {
-    ...remote.client,
+    call: async (name, input) => localized(await remote.client.call(name, input)),
+    on: (name, listener) => remote.client.on(name, (payload) => listener(localized(payload))),
     attachFiles: (files, options) => uploadFiles(remote.client.call, files, options),
-    addDroppedFiles: () => Promise.reject(new CallError(noDropError)),
+    addDroppedFiles: () => Promise.reject(new CallError(noDropError())),
     onConnection: (listener) => {
       listeners.add(listener);
       listener(connection);
@@ -109,14 +112,15 @@ export function createSocketClient({ open, triesBeforeRefused = 3 }: SocketOptio
 }
 
 function lostError(): ConcertinaError {
-  return new ConcertinaError('internal', 'The connection to Concertina was lost.', 'Reconnecting automatically.');
+  return new ConcertinaError('internal', t`The connection to Concertina was lost.`, t`Reconnecting automatically.`);
 }
 
-const noDropError = {
-  code: 'bad-request',
-  message: 'Browsers do not expose the path of a dropped file.',
-  hint: 'Type the path of the file in the model list instead.',
-} as const;
+const noDropError = () =>
+  ({
+    code: 'bad-request',
+    message: t`Browsers do not expose the path of a dropped file.`,
+    hint: t`Type the path of the file in the model list instead.`,
+  }) as const;
 
 /** Waiting time before the nth try to connect again: doubles, stays under ten seconds. */
 const firstMs = 400;

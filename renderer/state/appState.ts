@@ -10,10 +10,11 @@ import type {
   Passage,
   PromptBudget,
   TrashedChat,
+  WordsAlone,
 } from '../../electron/contract/chats';
 import type { ComparePlan, CompareRun, CompareSummary } from '../../electron/contract/compare';
 import type { AppInfo } from '../../electron/contract/contract';
-import type { DocumentInfo, DocumentJob, DocumentUsage, Section } from '../../electron/contract/documents';
+import type { DocumentInfo, DocumentJob, DocumentUsage, SearchModel, Section } from '../../electron/contract/documents';
 import type { EngineStatus, LiveStats, Memory, SavedSession } from '../../electron/contract/engine';
 import type { ErrorPayload } from '../../electron/contract/errors';
 import type { ContextFit } from '../../electron/contract/fit';
@@ -26,12 +27,14 @@ import type {
   HubModelPage,
   HubSort,
 } from '../../electron/contract/hub';
+import type { BriefProgress } from '../../electron/contract/lib/brief';
 import type { PresetContent, Presets } from '../../electron/contract/lib/presets';
 import type { ChatSearchAnswer } from '../../electron/contract/lib/textSearch';
 import { type MachineProfile, type Power, unknownPower } from '../../electron/contract/machine';
 import type { AddModelsResult, AddProgress, ModelEntry, ModelPlaces } from '../../electron/contract/models';
 import type { CacheType, ContextSettings, ModelDefaults, Settings } from '../../electron/contract/settings';
 import type { Connection } from '../bridge/client';
+import type { ShelfState } from './lib/shelf';
 import { emptySparkline, type Sparkline } from './lib/sparkline';
 
 /** What came of a question, where the place that shows the answer shows its failure too. */
@@ -43,8 +46,10 @@ export interface AppState {
   chats: ChatsState;
   conversation: ConversationState;
   waiting: WaitingList;
+  briefs: BriefsState;
   compare: CompareState;
   documents: DocumentsState;
+  shelf: ShelfState;
   budget: BudgetState;
   citations: CitationsState;
   stream: StreamState;
@@ -206,6 +211,8 @@ interface ConversationState {
   /** the open chat; null: a new one that is made when its first message is sent */
   chat: Chat | null;
   openingId: string | null;
+  /** the folder that the new chat will lie in; null: in none */
+  newIn: string | null;
   /** in the open chat */
   target: Target | null;
   /** a question is on its way to the services */
@@ -215,16 +222,28 @@ interface ConversationState {
 }
 
 export const newChatKey = 'new';
+/** The draft that holds files on their way to the shelf; no chat has such an id. */
+export const shelfDraftKey = 'shelf';
 export const emptyDraft: Draft = { text: '', documents: [] };
 export const initialConversation: ConversationState = {
   chat: null,
   openingId: null,
+  newIn: null,
   target: null,
   sending: false,
   drafts: {},
 };
 
 export const initialWaiting: WaitingList = { messages: [] };
+
+interface BriefsState {
+  /** those that are being written, and those that came to nothing until the person has read why; by chat */
+  making: Readonly<Record<string, BriefProgress>>;
+  /** of the one whose messages are shown; null: they are folded */
+  unfolded: string | null;
+}
+
+export const initialBriefs: BriefsState = { making: {}, unfolded: null };
 
 /** How a document came into the draft, which says how it is tried again. */
 type Origin =
@@ -278,8 +297,10 @@ export interface FoundPassage extends Passage {
 export interface Found {
   /** the best, the best first */
   passages: readonly FoundPassage[];
-  /** with words of the query, those that are not among `passages` too */
+  /** with words of the query or near to it in meaning, those that are not among `passages` too */
   all: number;
+  /** why no search model ranked them, where there is one */
+  wordsAlone?: WordsAlone | undefined;
 }
 
 interface DocumentsState {
@@ -293,6 +314,8 @@ interface DocumentsState {
   searched: number | null;
   /** why its facts could not be had */
   panelError: ErrorPayload | null;
+  /** null: not known yet */
+  searchModel: SearchModel | null;
 }
 
 export const initialDocuments: DocumentsState = {
@@ -303,6 +326,7 @@ export const initialDocuments: DocumentsState = {
   panel: null,
   searched: null,
   panelError: null,
+  searchModel: null,
 };
 
 interface DownloadsState {
@@ -557,8 +581,8 @@ export interface StreamState {
   live: Readonly<Record<string, LiveAnswer>>;
   /** message ids that have ended: frames and final states take two roads, and a late frame must not revive an answer */
   ended: readonly string[];
-  /** figures of the last answer that ended in this window */
-  last: AnswerStats | null;
+  /** of the last answer that ended in this window */
+  last: { chatId: string; stats: AnswerStats } | null;
 }
 
 export const initialStream: StreamState = { live: {}, ended: [], last: null };

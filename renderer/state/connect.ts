@@ -24,7 +24,13 @@ export function connect(client: AppClient, app: AppStore, onCommand: (command: C
     client.on('onCompare', actions.compare.receive),
     client.on('onCompareFrame', actions.compare.frame),
     client.on('onCompareRuns', actions.compare.receiveRuns),
-    client.on('onDocumentJobs', actions.documents.receiveJobs),
+    client.on('onDocumentJobs', (jobs) => {
+      actions.documents.receiveJobs(jobs);
+      void actions.shelf.takeIn();
+    }),
+    client.on('onShelf', actions.shelf.receive),
+    client.on('onSearchModel', actions.documents.receiveSearchModel),
+    client.on('onShelfReadings', actions.shelf.receiveReadings),
     client.on('onSearch', (progress) => {
       actions.chats.receiveProgress(progress);
       actions.documents.receiveProgress(progress);
@@ -36,6 +42,7 @@ export function connect(client: AppClient, app: AppStore, onCommand: (command: C
     client.on('onPower', actions.meter.receivePower),
     client.on('onMessage', actions.conversation.receive),
     client.on('onWaiting', actions.waiting.receive),
+    client.on('onBrief', actions.briefs.receive),
     client.on('onStream', actions.stream.frame),
     client.on('onOpenChat', ({ chatId }) => {
       actions.compare.close();
@@ -74,6 +81,9 @@ async function refresh(client: AppClient, { store, actions }: AppStore, again: b
     client.call('waiting.list', undefined).then(actions.waiting.receive),
     client.call('compare.list', undefined).then(actions.compare.receiveRuns),
     client.call('documents.jobs', undefined).then(actions.documents.receiveJobs),
+    client.call('shelf.get', undefined).then(actions.shelf.receive),
+    client.call('documents.searchModel', undefined).then(actions.documents.receiveSearchModel),
+    client.call('shelf.readings', undefined).then(actions.shelf.receiveReadings),
     again && openRunId ? actions.compare.refresh(openRunId) : undefined,
     again && openChatId ? actions.conversation.open(openChatId) : undefined,
   ]);

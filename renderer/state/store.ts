@@ -5,6 +5,7 @@ import {
   type AppState,
   emptyDraft,
   initialApi,
+  initialBriefs,
   initialBudget,
   initialChats,
   initialCitations,
@@ -24,8 +25,10 @@ import {
   initialUi,
   initialWaiting,
 } from './appState';
+import { initialShelf } from './lib/shelf';
 import type { Tools } from './slice';
 import { createApiActions } from './slices/api';
+import { createBriefsActions } from './slices/briefs';
 import { createBudgetActions } from './slices/budget';
 import { createChatsActions } from './slices/chats';
 import { createCitationsActions } from './slices/citations';
@@ -39,6 +42,7 @@ import { createMeterActions, createStreamActions } from './slices/live';
 import { createModelsActions } from './slices/models';
 import { createPresetsActions } from './slices/presets';
 import { createSettingsActions } from './slices/settings';
+import { createShelfActions } from './slices/shelf';
 import { createUiActions } from './slices/ui';
 import { createWaitingActions } from './slices/waiting';
 
@@ -48,8 +52,10 @@ const initialState: AppState = {
   chats: initialChats,
   conversation: initialConversation,
   waiting: initialWaiting,
+  briefs: initialBriefs,
   compare: initialCompare,
   documents: initialDocuments,
+  shelf: initialShelf,
   budget: initialBudget,
   citations: initialCitations,
   stream: initialStream,
@@ -91,13 +97,16 @@ function createActions(tools: Tools) {
   const models = createModelsActions(tools);
   const presets = createPresetsActions(tools, settings);
   const documents = createDocumentsActions(tools);
+  const conversation = createConversationActions(tools, stream, documents, () => void presets.begin());
   return {
     settings,
     presets,
     chats: createChatsActions(tools),
-    conversation: createConversationActions(tools, stream, documents, () => void presets.begin()),
+    conversation,
     waiting: createWaitingActions(tools, documents),
+    briefs: createBriefsActions(tools),
     documents,
+    shelf: createShelfActions(tools, documents, conversation, stream),
     compare: createCompareActions(tools, documents, models),
     budget: createBudgetActions(tools),
     citations: createCitationsActions(tools),

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { CircleAlert, Info, TriangleAlert, X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { IconButton } from './Button';
@@ -40,7 +41,7 @@ export function Banner({ tone, title, children, actions, onClose, icon, testId, 
         {actions && <div className="flex flex-wrap gap-2">{actions}</div>}
       </div>
       {onClose && (
-        <IconButton label="Dismiss" icon={<X />} size="small" onClick={onClose} className="-my-0.5 -mr-1.5" />
+        <IconButton label={t`Dismiss`} icon={<X />} size="small" onClick={onClose} className="-my-0.5 -me-1.5" />
       )}
     </div>
   );

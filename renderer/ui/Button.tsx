@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { Check, Copy } from 'lucide-react';
 import type { ComponentProps, ReactNode } from 'react';
 import { cx } from './cx';
@@ -63,11 +64,11 @@ export function IconButton({ label, icon, keys, side, size = 'normal', className
   );
 }
 
-export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+export function CopyButton({ text, label = t`Copy` }: { text: string; label?: string }) {
   const { copied, copy } = useCopy();
   return (
     <IconButton
-      label={copied ? 'Copied' : label}
+      label={copied ? t`Copied` : label}
       icon={copied ? <Check className="text-good" /> : <Copy />}
       size="small"
       onClick={() => copy(text)}

@@ -1,6 +1,7 @@
+import { t } from '@lingui/core/macro';
 import { X } from 'lucide-react';
 import { AlertDialog, Dialog as Radix } from 'radix-ui';
-import { type ReactNode, useRef } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { Button, IconButton } from './Button';
 import { cx } from './cx';
 
@@ -56,7 +57,7 @@ export function Dialog(props: DialogProps) {
               <Radix.Description className="mt-0.5 text-xs text-ink-2">{description}</Radix.Description>
             </div>
             <Radix.Close asChild>
-              <IconButton label="Close" keys="Esc" side="left" icon={<X />} />
+              <IconButton label={t`Close`} keys="Esc" side="left" icon={<X />} />
             </Radix.Close>
           </div>
           {children}
@@ -91,7 +92,7 @@ export function Confirm({ title, description, action, open, onOpenChange, onConf
           <AlertDialog.Description className="mt-1.5 text-ink-2">{description}</AlertDialog.Description>
           <div className="mt-4 flex flex-wrap justify-end gap-2">
             <AlertDialog.Cancel asChild>
-              <Button>Cancel</Button>
+              <Button>{t`Cancel`}</Button>
             </AlertDialog.Cancel>
             <AlertDialog.Action asChild>
               <Button tone="danger" className="border border-bad/40" data-testid="confirm-action" onClick={onConfirm}>
@@ -102,5 +103,49 @@ export function Confirm({ title, description, action, open, onOpenChange, onConf
         </AlertDialog.Content>
       </AlertDialog.Portal>
     </AlertDialog.Root>
+  );
+}
+
+interface ZoomImageProps {
+  /** of its file */
+  name: string;
+  /** null: it is not here */
+  src: string | null;
+  /** of the small one */
+  className?: string;
+  testId?: string;
+}
+
+/** A small image, which a click shows over the whole window. */
+export function ZoomImage({ name, src, className, testId }: ZoomImageProps) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        aria-label={t`Show ${name}`}
+        title={name}
+        data-testid={testId}
+        onClick={() => setOpen(true)}
+        className={cx(
+          'block shrink-0 overflow-hidden rounded-md border border-line bg-sunken transition-colors hover:border-accent/60',
+          className,
+        )}
+      >
+        {src && <img src={src} alt="" draggable={false} className="size-full object-cover" />}
+      </button>
+      <Dialog
+        title={name}
+        description={src ? t`As the model is given it.` : t`Its file is not stored any more.`}
+        open={open}
+        onOpenChange={setOpen}
+        className="w-fit max-w-[calc(100%-2rem)]"
+        testId="image-dialog"
+      >
+        {src && (
+          <img src={src} alt={name} className="m-auto max-h-[calc(100vh-9rem)] min-h-0 max-w-full object-contain p-3" />
+        )}
+      </Dialog>
+    </>
   );
 }

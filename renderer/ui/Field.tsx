@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Button } from './Button';
 import { cx } from './cx';
@@ -122,21 +123,21 @@ export function WordsForm({ words, submit, note, most, busy = false, onSubmit, o
       <input
         type="text"
         dir="auto"
-        aria-label="Words to search for"
+        aria-label={t`Words to search for`}
         data-testid="search-words"
         value={edited}
         // The person asked to edit: the field is what they want next.
         // biome-ignore lint/a11y/noAutofocus: see above
         autoFocus
         maxLength={most}
-        placeholder={'function "linear model"'}
+        placeholder={t`function "linear model"`}
         onChange={(event) => setEdited(event.target.value)}
         className={cx(controlClass, 'w-full')}
       />
       <p className="text-xs leading-relaxed text-ink-3">{note}</p>
       <div className="flex justify-end gap-2">
         <Button size="small" tone="quiet" onClick={onCancel}>
-          Cancel
+          {t`Cancel`}
         </Button>
         <Button size="small" tone="primary" type="submit" disabled={busy || edited.trim() === ''}>
           {submit}

@@ -1,5 +1,5 @@
 import { Popover as Radix } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { cx } from './cx';
 
 interface PopoverProps {
@@ -22,6 +22,8 @@ export function Popover({
   className,
   ...state
 }: PopoverProps) {
+  /** where the focus was when it opened */
+  const before = useRef<HTMLElement>(null);
   return (
     <Radix.Root {...state}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
@@ -32,6 +34,13 @@ export function Popover({
           align={align}
           sideOffset={8}
           collisionPadding={10}
+          onOpenAutoFocus={() => {
+            before.current = document.activeElement instanceof HTMLElement ? document.activeElement : null;
+          }}
+          // Tab leads from its last stop to the end of the page, which closes it: nothing has the focus then
+          onCloseAutoFocus={() => {
+            if (document.activeElement === document.body) before.current?.focus();
+          }}
           className={cx(
             'pop z-40 max-h-[var(--radix-popover-content-available-height)] overflow-y-auto rounded-xl border border-line bg-raised text-sm text-ink shadow-pop',
             className,

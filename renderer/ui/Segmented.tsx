@@ -1,4 +1,5 @@
 /** A few choices side by side, as radio buttons. */
+import { t } from '@lingui/core/macro';
 import type { ReactNode } from 'react';
 import { cx } from './cx';
 
@@ -69,10 +70,12 @@ export function ChoiceField<T extends string>({
 }
 
 /** The options of what is switched on and off. */
-export const onOff = [
-  { value: 'on', label: 'On' },
-  { value: 'off', label: 'Off' },
-] as const;
+export function onOff() {
+  return [
+    { value: 'on', label: t`On` },
+    { value: 'off', label: t`Off` },
+  ] as const;
+}
 
 interface SwitchFieldProps extends Omit<ChoiceFieldProps<'on' | 'off'>, 'value' | 'options' | 'onValue'> {
   on: boolean;
@@ -81,6 +84,6 @@ interface SwitchFieldProps extends Omit<ChoiceFieldProps<'on' | 'off'>, 'value' 
 
 export function SwitchField({ on, onValue, ...field }: SwitchFieldProps) {
   return (
-    <ChoiceField {...field} value={on ? 'on' : 'off'} options={onOff} onValue={(value) => onValue(value === 'on')} />
+    <ChoiceField {...field} value={on ? 'on' : 'off'} options={onOff()} onValue={(value) => onValue(value === 'on')} />
   );
 }

@@ -25,7 +25,11 @@ export function Tabs<T extends string>({ label, value, onValue, tabs }: TabsProp
         ))}
       </Radix.List>
       {tabs.map((tab) => (
-        <Radix.Content key={tab.value} value={tab.value} className="flex min-h-0 flex-1 flex-col outline-none">
+        <Radix.Content
+          key={tab.value}
+          value={tab.value}
+          className="flex min-h-0 flex-1 flex-col focus-visible:-outline-offset-2"
+        >
           {tab.content}
         </Radix.Content>
       ))}

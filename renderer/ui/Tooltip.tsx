@@ -1,5 +1,6 @@
+import { t } from '@lingui/core/macro';
 import { Tooltip as Radix } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 
 interface TooltipProps {
   label: ReactNode;
@@ -10,14 +11,27 @@ interface TooltipProps {
 }
 
 export function Tooltip({ label, keys, side = 'top', children }: TooltipProps) {
+  const [open, setOpen] = useState(false);
+
+  /** Escape is for what is behind the tooltip too: the library would have it close the tooltip alone. */
+  function onEscape(event: KeyboardEvent): void {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    setOpen(false);
+    const again = new KeyboardEvent('keydown', { key: 'Escape', code: 'Escape', bubbles: true, cancelable: true });
+    // once it is gone
+    setTimeout(() => event.target?.dispatchEvent(again));
+  }
+
   return (
-    <Radix.Root>
+    <Radix.Root open={open} onOpenChange={setOpen}>
       <Radix.Trigger asChild>{children}</Radix.Trigger>
       <Radix.Portal>
         <Radix.Content
           side={side}
           sideOffset={6}
           collisionPadding={8}
+          onEscapeKeyDown={onEscape}
           className="pop z-50 flex max-w-72 items-center gap-2 rounded-md bg-tip px-2 py-1 text-xs text-on-tip shadow-pop"
         >
           {label}
@@ -31,10 +45,16 @@ export function Tooltip({ label, keys, side = 'top', children }: TooltipProps) {
 export const TooltipProvider = Radix.Provider;
 
 const macNames: Record<string, string> = { Mod: '⌘', Shift: '⇧', Enter: '↩', Esc: 'esc', Delete: '⌦' };
-const otherNames: Record<string, string> = { Mod: 'Ctrl' };
+/** As they stand on the keys. */
+const otherNames = (): Record<string, string> => ({
+  Mod: t({ message: 'Ctrl', context: 'key' }),
+  Shift: t({ message: 'Shift', context: 'key' }),
+  Enter: t({ message: 'Enter', context: 'key' }),
+  Delete: t({ message: 'Delete', context: 'key' }),
+});
 
 export function keyLabel(keys: string): string {
-  const names = isMac ? macNames : otherNames;
+  const names = isMac ? macNames : otherNames();
   return keys
     .split('+')
     .map((key) => names[key] ?? key)

@@ -108,10 +108,10 @@ await cli(import.meta.url, async () => {
   const version = await debianVersion();
   const pages = await pageTexts();
   await bundleForNode('ocr', 'electron/workers/documents/ocr.ts', FOLDER);
-  await bundleForNode('scannedPages', 'electron/workers/documents/scannedPages.ts', FOLDER);
+  await bundleForNode('pageDrawing', 'electron/workers/documents/pageDrawing.ts', FOLDER);
   const load = createRequire(import.meta.url);
   const { TextRecognition } = load(path.join(FOLDER, 'ocr.cjs'));
-  const { PageDrawing } = load(path.join(FOLDER, 'scannedPages.cjs'));
+  const { PageDrawing } = load(path.join(FOLDER, 'pageDrawing.cjs'));
   const ocr = path.join(PASSAGES, 'ocr');
   const folders = { cMaps: '', ocr, languages: ocr };
   const recognition = await TextRecognition.open(folders);
@@ -120,9 +120,9 @@ await cli(import.meta.url, async () => {
     `Errors of characters, ours beside ${version}:\n\npage                dpi  turned  characters     ours   Debian`,
   );
   for (const [index, { name, page, pdf, truth }] of pages.entries()) {
-    const drawing = await PageDrawing.open({ path: pdf, password: null, folders });
+    const drawing = await PageDrawing.open({ path: pdf, name, pdfiumPath: path.join(ocr, 'pdfium.wasm') });
     const [dpi, degrees] = [index % 2 === 0 ? 200 : DRAWN, [0, 0.3, -0.5, 0.8, -1][index % 5]];
-    const picture = asScanned(Buffer.from(drawing.draw(page).file), dpi, degrees, index + 1);
+    const picture = asScanned(Buffer.from(drawing.scan(page).file), dpi, degrees, index + 1);
     const file = path.join(FOLDER, `${name}-${page}.pgm`);
     fs.writeFileSync(file, picture);
     const ours = distance(truth, comparable(recognition.read(picture, dpi, () => {}).text));

@@ -27,6 +27,8 @@ export interface Held {
   gates?: EngineGates;
   /** no answer comes to an end of its own */
   endless?: boolean;
+  /** what the model, which counts as a large one, calls each chat when it is asked; its time to rest is the gate `rest` */
+  title?: string;
   /** bytes of memory that are free, whatever else runs on this machine */
   free?: number;
 }
@@ -40,10 +42,11 @@ export function heldApp(): Promise<string> {
   return made;
 }
 
-export function heldEnvironment({ gates, endless, free }: Held): Record<string, string> {
+export function heldEnvironment({ gates, endless, title, free }: Held): Record<string, string> {
   return {
     ...gates?.env,
     ...(endless && { CONCERTINA_TEST_ENDLESS: '1' }),
+    ...(title && { CONCERTINA_TEST_TITLE: title }),
     ...(free !== undefined && { CONCERTINA_TEST_FREE: String(free) }),
   };
 }

@@ -227,3 +227,12 @@ function uint64(value: number): Buffer {
   bytes.writeBigUInt64LE(BigInt(value));
   return bytes;
 }
+
+/** The same numbers from 0 to 1 for the same seed. */
+export function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}

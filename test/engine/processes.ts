@@ -24,8 +24,8 @@ export function bundleProcesses(programs: Record<string, string> = {}): void {
   afterAll(() => fs.rmSync(bundles, { recursive: true, force: true }));
 }
 
-/** `data`: folder of an earlier start; `program`: bundle that writes answers. */
-export async function startProcesses(settings: SettingsPatch, { data = '', program = 'engine' } = {}) {
+/** `data`: folder of an earlier start; `program`: bundle that writes answers; `workers`: folder of the worker threads. */
+export async function startProcesses(settings: SettingsPatch, { data = '', program = 'engine', workers = '' } = {}) {
   const engines: ProcessTransport[] = [];
   const inspectors: ProcessTransport[] = [];
   const opened = (list: ProcessTransport[], bundle: string, args: string[]) => {
@@ -35,6 +35,7 @@ export async function startProcesses(settings: SettingsPatch, { data = '', progr
   };
   const app = await setUpServices({
     ...{ data: data || undefined, start: false, models: path.dirname(tinyModel), calibrationText },
+    ...(workers && { bundles: workers }),
     openEngine: () => opened(engines, program, []),
     openInspector: () => opened(inspectors, 'engine', inspectorArguments('')),
   });

@@ -1,6 +1,7 @@
 /** What the models of shapes.ts are put together from: keys and tensors as llama.cpp names them, and the file. */
 import path from 'node:path';
-import { type TensorSpec, type Value, writeGguf } from './gguf';
+import { tinyModel } from '../models.mjs';
+import { readGguf, stringsOf, type TensorSpec, type Value, writeGguf } from './gguf';
 
 export const f32 = 0;
 export const q4_0 = 2;
@@ -132,3 +133,19 @@ export const biases = (layer: string, { heads, headsKv, headDim }: Sizes) => [
   bias(`${layer}.attn_k`, headsKv * headDim),
   bias(`${layer}.attn_v`, headsKv * headDim),
 ];
+
+/** The tiny model's tokenizer, with the tokens that the shapes have rows for, and its template. */
+export function tokenizer(size: number): Record<string, Value> {
+  const { metadata } = readGguf(tinyModel);
+  const kept = [...metadata].filter(([key]) => key.startsWith('tokenizer.'));
+  const tokens = stringsOf(metadata.get('tokenizer.ggml.tokens') as Buffer).slice(0, size);
+  const types = Buffer.from(metadata.get('tokenizer.ggml.token_type')?.subarray(0, 16 + 4 * size) ?? []);
+  types.writeBigUInt64LE(BigInt(size), 8);
+  const merges = stringsOf(metadata.get('tokenizer.ggml.merges') as Buffer);
+  return {
+    ...(Object.fromEntries(kept) as Record<string, Value>),
+    'tokenizer.ggml.tokens': tokens,
+    'tokenizer.ggml.token_type': types,
+    'tokenizer.ggml.merges': merges.filter((merge) => tokens.includes(merge.replace(' ', ''))),
+  };
+}

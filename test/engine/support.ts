@@ -22,6 +22,7 @@ import { createEngineServer, type ServerOptions } from '@/electron/engine/server
 import { tinyModel } from '../models.mjs';
 
 export { smallModel, tinyModel } from '../models.mjs';
+export { randomFrom } from './gguf';
 
 export const root = path.resolve(import.meta.dirname, '..', '..');
 
@@ -149,15 +150,6 @@ export function request(change: Partial<GenerateRequest> & Pick<GenerateRequest,
     ...{ requestId: 'r', chatId: 'c', messageId: 'm', now: 0, jsonSchema: null },
     sampling: samplingSettingsSchema.parse({ temperature: 0, seed: 1, maxTokens: 40 }),
     ...change,
-  };
-}
-
-/** The same numbers from 0 to 1 for the same seed. */
-export function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
   };
 }
 

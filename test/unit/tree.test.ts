@@ -1,7 +1,9 @@
-/** The checks of the tree, on small trees: layers, which must say what is allowed where a rule is broken, and figures. */
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: sources that are looked at stand in strings
+/** The checks of the tree, on small trees: layers, which must say what is allowed where a rule is broken, figures, and texts. */
 import { describe, expect, test } from 'vitest';
 import { figuresOf, LEAST_MEDIAN, LIMITS, outOfBounds } from '../figures.mjs';
 import { checkFile } from '../layers.mjs';
+import { untranslated, wrongTranslations } from '../texts.mjs';
 
 describe('imports', () => {
   const allowed: [string, string][] = [
@@ -40,7 +42,7 @@ describe('imports', () => {
 
   test('names the line and what is allowed, and a folder that the table does not know', () => {
     expect(checkFile('renderer/bridge/a.ts', `\n\nimport '../state/chat';`)).toEqual([
-      'renderer/bridge/a.ts:3: imports renderer/state/chat; renderer/bridge may import electron/contract.',
+      'renderer/bridge/a.ts:3: imports renderer/state/chat; renderer/bridge may import renderer/language, electron/contract, npm @lingui/core.',
     ]);
     expect(checkFile('renderer/misc/a.ts', '')).toEqual([expect.stringContaining('has no layer')]);
   });
@@ -118,6 +120,57 @@ describe('figures', () => {
     expect(outOfBounds({ ...figures, longest: LIMITS.longest })).toEqual([]);
     expect(outOfBounds({ ...figures, longest: 1, median: LEAST_MEDIAN - 1 })).toEqual([
       `median is ${LEAST_MEDIAN - 1}, and must be at least ${LEAST_MEDIAN} (test/figures.mjs).`,
+    ]);
+  });
+});
+
+describe('texts', () => {
+  const found = (source: string) => untranslated('a.tsx', source).map(({ text }) => text);
+
+  test.each([
+    ['<p>Load a model</p>', ['Load a model']],
+    ['<p>{ready ? "ready" : "not yet"}</p>', ['ready', 'not yet']],
+    ['<Button title="remove" className="rounded-md border" data-testid="remove" />', ['remove']],
+    ['<Button label={`Remove ${name}`} tone="bad" />', ['Remove {}']],
+    ['const labels = { light: "Light", key: "light" };', ['Light']],
+    ['const words = (n) => `${n} tokens`;', ['{} tokens']],
+    ['throw refused("The file is gone.");', ['The file is gone.']],
+    ['<Trans>Read by <b title="by OCR">{reader}</b></Trans>', ['by OCR']],
+    ['t`Read ${count === 1 ? "one page" : "all of them"}`', ['one page', 'all of them']],
+  ])('finds what is outside of a macro: %s', (source, texts) => {
+    expect(found(source)).toEqual(texts);
+  });
+
+  test.each([
+    '<p><Trans>Load <b>a model</b></Trans></p>',
+    '<Button title={t`Remove ${name}`} className={cx("flex items-center", wide && "grid gap")} />',
+    'const labels = { light: msg`Light` }; const n = plural(count, { one: "# file", other: `# files of ${name}` });',
+    'if (kind === "Some words") import("./a b"); type A = "Left" | "Right";',
+    '<p>{count} / {most} MiB · GGUF</p>',
+    'throw new Error("There is no #root.");',
+  ])('leaves alone: %s', (source) => {
+    expect(found(source)).toEqual([]);
+  });
+
+  const one = (message: string, translation: string, name = 'a.po') => ({
+    name,
+    messages: { [message]: { message, translation } },
+  });
+
+  test('a translation keeps the placeholders, in any order', () => {
+    expect(wrongTranslations([one('{n} of <0>{all}</0>', '<0>{all}</0>: {n}')])).toEqual([]);
+    expect(
+      wrongTranslations([one('{n, plural, one {# {of}} other {#s {of}}}', '{n, plural, other {# {of}}}')]),
+    ).toEqual([]);
+    expect(wrongTranslations([one('{n} files', 'Dateien')])).toEqual([expect.stringContaining('has no placeholder')]);
+    expect(wrongTranslations([one('<0>{n}</0> files', '{n} Dateien')])).toEqual([expect.stringContaining('<0>')]);
+    expect(wrongTranslations([one('{n} files', '{n Dateien')])).toEqual([expect.stringContaining('cannot be read')]);
+  });
+
+  test('a text has one translation in all catalogs', () => {
+    expect(wrongTranslations([one('Open', 'Öffnen'), one('Open', 'Öffnen', 'b.po')])).toEqual([]);
+    expect(wrongTranslations([one('Open', 'Öffnen'), one('Open', 'Offen', 'b.po')])).toEqual([
+      expect.stringMatching(/"Öffnen" in a\.po and "Offen" in b\.po/),
     ]);
   });
 });

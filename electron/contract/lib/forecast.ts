@@ -4,10 +4,12 @@
  * short chat. It is an upper bound and is shown as one; where a part of it is not known there is no forecast.
  */
 
+import { msg, plural } from '@lingui/core/runtime-macro';
 import type { Budget } from '../fit';
 import type { CatalogEntry } from '../hub';
 import type { Bandwidth, MachineFacts } from '../machine';
 import type { GgufHeader } from './gguf';
+import { say, type Translatable } from './language';
 
 /** Tokens of English text to a word, roughly: what people count in. */
 const tokensPerWord = 4 / 3;
@@ -98,14 +100,20 @@ export function paceText(rate: number): string {
   const seconds = Math.round(1 / words);
   const told =
     words >= 0.75
-      ? `about ${counted(Math.round(words), 'word')} a second`
-      : `about ${counted(Math.max(2, seconds), 'second')} for a word`;
-  return `${told}: ${paceOf(rate)}`;
+      ? plural({ words: Math.round(words) }, { one: 'about # word a second', other: 'about # words a second' })
+      : plural(
+          { seconds: Math.max(2, seconds) },
+          { one: 'about # second for a word', other: 'about # seconds for a word' },
+        );
+  return `${say(told)}: ${say(paces[paceOf(rate)])}`;
 }
 
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
+const paces: Record<Pace, Translatable> = {
+  'very slow': msg`very slow`,
+  slow: msg`slow`,
+  'as fast as one reads': msg`as fast as one reads`,
+  quick: msg`quick`,
+};
 
 // The model that the first screen offers, without a question to the hub: from the parameters that its authors tell.
 

@@ -2,7 +2,9 @@
  * What a comparison comes to, for people: how much a cache type changes what the model writes, and whether to use it. The limits
  * and the figures that they come from are in docs/quality.md.
  */
+import { msg } from '@lingui/core/runtime-macro';
 import type { CompareColumn, CompareRun } from '../compare';
+import { say, type Translatable } from './language';
 
 /** How much the predictions differ from those of the reference, from nothing to too much. */
 export const grades = ['same', 'hardly', 'noticeable', 'not advisable'] as const;
@@ -62,12 +64,12 @@ function judgementOf(column: CompareColumn, share: number): Judgement {
 }
 
 function adviceOf(grade: Grade | null, share: number, ended: boolean, scored: boolean): string {
-  if (grade === 'not advisable') return 'not advisable.';
-  if (grade !== null && share >= 1) return 'saves nothing.';
-  if (grade === 'noticeable') return 'only if you need the room.';
-  if (grade !== null) return 'use it.';
-  if (scored) return 'too short to tell.';
-  return ended ? 'how exact it is was not measured.' : '';
+  if (grade === 'not advisable') return say(msg`not advisable.`);
+  if (grade !== null && share >= 1) return say(msg`saves nothing.`);
+  if (grade === 'noticeable') return say(msg`only if you need the room.`);
+  if (grade !== null) return say(msg`use it.`);
+  if (scored) return say(msg`too short to tell.`);
+  return ended ? say(msg`how exact it is was not measured.`) : '';
 }
 
 /** Of the cache alone, since the rest is the same. */
@@ -75,14 +77,14 @@ function bytesOf({ memory, context }: CompareColumn): number | null {
   return memory && context ? (memory.kvK + memory.kvV) / context.nCtx : null;
 }
 
-const parts: readonly (readonly [number, string])[] = [
-  [1, 'The same memory'],
-  [3 / 4, 'Three quarters of the memory'],
-  [2 / 3, 'Two thirds of the memory'],
-  [1 / 2, 'Half the memory'],
-  [1 / 3, 'A third of the memory'],
-  [1 / 4, 'A quarter of the memory'],
-  [1 / 5, 'A fifth of the memory'],
+const parts: readonly (readonly [number, Translatable])[] = [
+  [1, msg`The same memory`],
+  [3 / 4, msg`Three quarters of the memory`],
+  [2 / 3, msg`Two thirds of the memory`],
+  [1 / 2, msg`Half the memory`],
+  [1 / 3, msg`A third of the memory`],
+  [1 / 4, msg`A quarter of the memory`],
+  [1 / 5, msg`A fifth of the memory`],
 ];
 /** of a part, within which it is called that: the scales of a type take a little more than its bits */
 const nearly = 0.08;
@@ -91,21 +93,22 @@ function memoryText(share: number): string {
   const [named] = parts
     .map(([part, text]) => ({ text, off: Math.abs(share / part - 1) }))
     .sort((a, b) => a.off - b.off);
-  if (named && named.off <= nearly) return named.text;
-  return share < 1 ? `${Math.round(share * 100)}% of the memory` : `${share.toFixed(1)} times the memory`;
+  if (named && named.off <= nearly) return say(named.text);
+  if (share < 1) return say(msg`${{ percent: Math.round(share * 100) }}% of the memory`);
+  return say(msg`${{ times: Number(share.toFixed(1)) }} times the memory`);
 }
 
 function wordsText({ quality }: CompareColumn, grade: Grade | null): string {
   if (!quality || quality.sameTop === null) return '';
-  if (grade === null) return `${quality.tokens} tokens of text are too few to judge by`;
+  if (grade === null) return say(msg`${{ tokens: quality.tokens }} tokens of text are too few to judge by`);
   const { sameTop } = quality;
-  if (sameTop === 1) return 'picks the same next word every time';
+  if (sameTop === 1) return say(msg`picks the same next word every time`);
   const same = Math.round(sameTop * 100);
-  if (same === 100) return 'picks the same next word more than 99 times of 100';
-  if (grade === 'same' || grade === 'hardly') return `picks the same next word ${same} times of 100`;
-  return `picks another next word ${100 - same} times of 100`;
+  if (same === 100) return say(msg`picks the same next word more than 99 times of 100`);
+  if (grade === 'same' || grade === 'hardly') return say(msg`picks the same next word ${{ same }} times of 100`);
+  return say(msg`picks another next word ${{ others: 100 - same }} times of 100`);
 }
 
 function factsText({ needles }: CompareColumn): string {
-  return needles ? `finds ${needles.found} of ${needles.results.length} hidden facts` : '';
+  return needles ? say(msg`finds ${{ found: needles.found }} of ${{ all: needles.results.length }} hidden facts`) : '';
 }

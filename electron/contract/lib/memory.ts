@@ -5,7 +5,10 @@ import { z } from 'zod';
 const draftMemorySchema = z.object({ weights: z.number(), kv: z.number(), compute: z.number() });
 export type DraftMemory = z.infer<typeof draftMemorySchema>;
 
-/** Bytes by part, the draft's apart. KV figures are the allocation of the engine, to the byte. */
+/** Of what makes images and sound readable. Upstream allocates its buffers with the first image. */
+const projectorMemorySchema = z.object({ weights: z.number(), compute: z.number() });
+
+/** Bytes by part, those of the draft and of the projector apart. KV figures are the allocation of the engine, to the byte. */
 export const partMemorySchema = z.object({
   weights: z.number(),
   kvK: z.number(),
@@ -14,6 +17,7 @@ export const partMemorySchema = z.object({
   kvF16: z.number(),
   compute: z.number(),
   draft: draftMemorySchema,
+  projector: projectorMemorySchema.default({ weights: 0, compute: 0 }),
   /** what requests of the API leave behind for the next ones, in RAM: at most. 0: nothing is kept */
   promptCache: z.number(),
   /** of that, what there is now; 0 in an estimate */
@@ -28,10 +32,16 @@ export function allocatedBytes({
   kvV,
   compute,
   draft,
-}: Pick<PartMemory, 'weights' | 'kvK' | 'kvV' | 'compute'> & Partial<Pick<PartMemory, 'draft'>>): number {
-  return weights + kvK + kvV + compute + (draft ? draftBytes(draft) : 0);
+  projector,
+}: Pick<PartMemory, 'weights' | 'kvK' | 'kvV' | 'compute'> & Partial<Pick<PartMemory, 'draft' | 'projector'>>): number {
+  const beside = (draft ? draftBytes(draft) : 0) + (projector ? projectorBytes(projector) : 0);
+  return weights + kvK + kvV + compute + beside;
 }
 
 export function draftBytes({ weights, kv, compute }: DraftMemory): number {
   return weights + kv + compute;
+}
+
+export function projectorBytes({ weights, compute }: PartMemory['projector']): number {
+  return weights + compute;
 }

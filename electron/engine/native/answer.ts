@@ -6,7 +6,7 @@ import { canGoOn } from '../../contract/chats';
 import type { EffectiveContext } from '../../contract/engine';
 import { ConcertinaError } from '../../contract/errors';
 import { AnswerText, nothing, type Parts } from './answerText';
-import { type ChatParams, chatBody, checkConstraint, completionFields, noChat } from './chatRequest';
+import { type ChatParams, checkConstraint, completionFields, noChat, readPrompt } from './chatRequest';
 import { Drafting, noTrial } from './drafting';
 import type { RawAddon, RawCancellation, RawCompletionStep, RawContext, RawModel } from './raw';
 import type { ChatMessage, GenerateChunk, GenerateOptions, GenerateResult, TokenProbability } from './types';
@@ -99,9 +99,9 @@ export class Answers {
 
   /** With the same tokens when this is the answer that was stopped last, else with those of its text. */
   async #prepare(messages: ChatMessage[], options: GenerateOptions, cancellation: RawCancellation): Promise<Prompt> {
-    const { model, effective } = this.#native;
-    const read = async (body: string): Promise<Prompt> => {
-      const { params, tokens } = await model.chatTokens(body, cancellation);
+    const { effective } = this.#native;
+    const read = async (some: GenerateOptions): Promise<Prompt> => {
+      const { params, tokens } = await readPrompt(this.#native, messages, some, cancellation);
       const all: ChatParams = JSON.parse(params);
       const { stop, message_delimiters, json_schema } = all;
       const own = json_schema === undefined ? {} : { json_schema };
@@ -116,10 +116,10 @@ export class Answers {
     const { text, thinking } = continueFrom;
     const goesOn = text !== '' || thinking !== '';
     if (goesOn && stopped && stopped.shown.text === text && stopped.shown.thinking === thinking) {
-      const { tokens } = await read(chatBody(messages, asked));
+      const { tokens } = await read(asked);
       if (begins(stopped.tokens, tokens)) return stopped;
     }
-    return read(chatBody(messages, options));
+    return read(options);
   }
 }
 

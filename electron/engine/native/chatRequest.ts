@@ -3,6 +3,8 @@
  * POST /v1/chat/completions, and the choice of tokens as parameters of POST /completion.
  */
 import { ConcertinaError } from '../../contract/errors';
+import { decodableFile } from './mediaChecks';
+import type { RawAddon, RawCancellation, RawContext, RawModel } from './raw';
 import { requireSafe } from './requestChecks';
 import type { ChatMessage, GenerateOptions, PromptOptions } from './types';
 
@@ -36,21 +38,56 @@ export function checkConstraint({ jsonSchema, grammar, continueFrom }: GenerateO
   }
 }
 
-/** JSON. The prompt ends inside `continueFrom`, whose turn stays open. */
-export function chatBody(messages: ChatMessage[], options: PromptOptions & { jsonSchema?: string }): string {
+type BodyOptions = PromptOptions & { jsonSchema?: string };
+
+/** Who reads a prompt: images and sound the context alone. */
+export interface PromptReader {
+  addon: Pick<RawAddon, 'mediaMarker'>;
+  model: Pick<RawModel, 'chatTokens' | 'renderChat'>;
+  context: Pick<RawContext, 'readMedia'>;
+}
+
+/** The parameters of the completion, as JSON, and the tokens of its prompt, see `Context.chatTokens`. */
+export async function readPrompt(
+  { addon, model, context }: PromptReader,
+  messages: ChatMessage[],
+  options: BodyOptions,
+  cancellation: RawCancellation,
+): Promise<{ params: string; tokens: Int32Array }> {
+  const body = chatBody(messages, options, addon.mediaMarker);
+  const files = messages.flatMap(({ media = [] }) => media);
+  if (files.length === 0) return model.chatTokens(body, cancellation);
+  const { prompt, ...params } = JSON.parse(await model.renderChat(body, cancellation));
+  const read = await Promise.all(files.map(({ path }) => decodableFile(path)));
+  return { params: JSON.stringify(params), tokens: await context.readMedia(prompt, read, true) };
+}
+
+/** JSON. The prompt ends inside `continueFrom`, whose turn stays open. `marker`: for each image and sound; '': there may be none */
+export function chatBody(messages: ChatMessage[], options: BodyOptions, marker = ''): string {
   if (messages.length === 0) throw new ConcertinaError('bad-request', 'The chat is empty', 'Write a message first.');
   const { now = Date.now(), thinking = true, templateVariables = '', jsonSchema, continueFrom } = options;
   const { text = '', thinking: thought = '' } = continueFrom ?? {};
   const open = text !== '' || thought !== '';
   const soFar = { role: 'assistant', content: text, ...(thought && { reasoning_content: thought }) };
   return JSON.stringify({
-    messages: [...messages.map(({ role, content }) => ({ role, content })), ...(open ? [soFar] : [])],
+    messages: [...messages.map((message) => withMarkers(message, marker)), ...(open ? [soFar] : [])],
     ...(open && { add_generation_prompt: false, continue_final_message: text ? 'content' : 'reasoning_content' }),
     ...(jsonSchema && { json_schema: parsedSchema(jsonSchema) }),
     now: Math.floor(now),
     // upstream sets the dates from its own clock
     chat_template_kwargs: { ...datesOf(now), enable_thinking: thinking, ...variablesIn(templateVariables) },
   });
+}
+
+function withMarkers(
+  { role, content, media = [] }: ChatMessage,
+  marker: string,
+): Pick<ChatMessage, 'role' | 'content'> {
+  if (media.length > 0 && marker === '')
+    throw new ConcertinaError('bad-request', 'Images and sound cannot be used here', 'Leave them out.');
+  const cuts = [0, ...media.map(({ at }) => at), content.length];
+  const pieces = cuts.slice(1).map((cut, index) => content.slice(cuts[index], cut));
+  return { role, content: pieces.join(marker) };
 }
 
 function parsedSchema(schema: string): unknown {

@@ -1,11 +1,14 @@
 /** A context of a model: answers, evaluation, sessions. */
 
+import { stat } from 'node:fs/promises';
 import type { Quality } from '../../contract/compareFigures';
 import type { EffectiveContext } from '../../contract/engine';
 import type { ApiPart, ApiRequest } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
-import { Answers } from './answer';
+import { Answers, type Native } from './answer';
+import { readPrompt } from './chatRequest';
 import { cancellationOf, coded, codedAsync, DisposeGuard, withProgress } from './guards';
+import { decodableFile } from './mediaChecks';
 import type { EvaluationOptions, RawAddon, RawCancellation, RawContext, RawEvaluation, RawModel } from './raw';
 import { labelOf, loadSession, type SessionOwner, saveSession } from './sessionFile';
 import type {
@@ -20,6 +23,7 @@ import type {
   GenerateResult,
   MemoryUse,
   Progress,
+  PromptOptions,
   Stretch,
 } from './types';
 
@@ -29,6 +33,9 @@ export class NativeContext implements Context {
   readonly #addon: RawAddon;
   readonly #raw: RawContext;
   readonly #answers: Answers;
+  readonly #native: Native;
+  /** tokens of images and sound, by file */
+  readonly #counted = new Map<string, number>();
   readonly #guard = new DisposeGuard('context');
   readonly #forget: () => void;
 
@@ -37,7 +44,8 @@ export class NativeContext implements Context {
     this.#raw = raw;
     this.effective = raw.effective;
     this.sessionLabel = labelOf(addon, raw, model.fingerprint);
-    this.#answers = new Answers({ addon, model, context: raw, effective: this.effective });
+    this.#native = { addon, model, context: raw, effective: this.effective };
+    this.#answers = new Answers(this.#native);
     this.#forget = adopt(() => this.dispose());
   }
 
@@ -134,6 +142,29 @@ export class NativeContext implements Context {
       options,
       others,
     );
+  }
+
+  async chatTokens(messages: ChatMessage[], options: PromptOptions = {}): Promise<Int32Array> {
+    const read = (cancellation: RawCancellation) => readPrompt(this.#native, messages, options, cancellation);
+    return (await this.#job(read, {})).tokens;
+  }
+
+  countMedia(path: string): Promise<number> {
+    return codedAsync(async () => {
+      const key = await stat(path).then(
+        ({ size, mtimeMs }) => `${path} ${size} ${mtimeMs}`,
+        () => path,
+      );
+      const known = this.#counted.get(key);
+      if (known !== undefined) return known;
+      const bytes = await decodableFile(path);
+      this.#guard.check();
+      const count = async (prompt: string, files: Uint8Array[]) =>
+        (await this.#raw.readMedia(prompt, files, false)).length;
+      const tokens = (await count(this.#addon.mediaMarker, [bytes])) - (await count('', []));
+      this.#counted.set(key, tokens);
+      return tokens;
+    });
   }
 
   tokens(): Int32Array {

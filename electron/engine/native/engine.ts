@@ -13,8 +13,8 @@ import type { ModelInfo } from '../../contract/models';
 import { chatBody } from './chatRequest';
 import { NativeContext } from './context';
 import { coded, codedAsync, DisposeGuard, withProgress } from './guards';
-import { inspectModel } from './inspect';
-import type { RawAddon, RawModel } from './raw';
+import { inspectModel, requireProjector } from './inspect';
+import type { OtherFiles, RawAddon, RawModel } from './raw';
 import type {
   CalibrateOptions,
   ChatMessage,
@@ -74,7 +74,7 @@ class NativeEngine implements Engine {
   estimate(path: string, gpuLayers: number, options: ContextOptions): Promise<MemoryPlan> {
     return codedAsync(async () => {
       await this.#requireLoadable(path);
-      return this.#addon.estimate(path, gpuLayers, options, await this.#draftProblem(options));
+      return this.#addon.estimate(path, gpuLayers, options, await this.#problems(options));
     });
   }
 
@@ -83,7 +83,7 @@ class NativeEngine implements Engine {
     const raw = await withProgress(this.#addon, options, (onProgress, cancellation) =>
       codedAsync(() => this.#addon.loadModel(path, options.gpuLayers, onProgress, cancellation, options.mtp)),
     );
-    return new NativeModel(this.#addon, raw, info, (context) => this.#draftProblem(context));
+    return new NativeModel(this.#addon, raw, info, (context) => this.#problems(context));
   }
 
   /** A slider asks again and again: what has not changed is not read again. */
@@ -94,10 +94,12 @@ class NativeEngine implements Engine {
     this.#seen.set(file, { files, state: await stateOf(files) });
   }
 
-  /** Why the model that is to draft may not be loaded; empty: it may, or there is none. */
-  async #draftProblem(options: ContextOptions): Promise<string> {
-    const file = this.#addon.draftFile(options);
-    return file === '' ? '' : this.#requireLoadable(file).then(() => '', messageOf);
+  async #problems(options: ContextOptions): Promise<OtherFiles> {
+    const { draft, projector } = this.#addon.otherFiles(options);
+    return {
+      draft: draft && (await this.#requireLoadable(draft).then(() => '', messageOf)),
+      projector: projector && (await requireProjector(this.#addon, projector).then(() => '', messageOf)),
+    };
   }
 
   onLog(listener: (level: 'warn' | 'error', text: string) => void): void {
@@ -118,19 +120,23 @@ class NativeModel implements Model {
   readonly info: ModelInfo;
   readonly #addon: RawAddon;
   readonly #raw: RawModel;
-  readonly #draftProblem: (options: ContextOptions) => Promise<string>;
+  readonly #problems: (options: ContextOptions) => Promise<OtherFiles>;
   readonly #guard = new DisposeGuard('model');
 
   constructor(
     addon: RawAddon,
     raw: RawModel,
     info: ModelInfo,
-    draftProblem: (options: ContextOptions) => Promise<string>,
+    problems: (options: ContextOptions) => Promise<OtherFiles>,
   ) {
     this.#addon = addon;
     this.#raw = raw;
     this.info = info;
-    this.#draftProblem = draftProblem;
+    this.#problems = problems;
+  }
+
+  get mediaMarker(): string {
+    return this.#addon.mediaMarker;
   }
 
   get fingerprint(): string {
@@ -156,7 +162,7 @@ class NativeModel implements Model {
 
   createContext(options: ContextOptions): Promise<Context> {
     const create = async (): Promise<Context> => {
-      const raw = await this.#raw.createContext(options, await this.#draftProblem(options));
+      const raw = await this.#raw.createContext(options, await this.#problems(options));
       return new NativeContext(this.#addon, this.#raw, raw, (dispose) => this.#guard.adopt(dispose));
     };
     return codedAsync(() => this.#guard.track(new this.#addon.Cancellation(), create));
@@ -181,7 +187,8 @@ class NativeModel implements Model {
   }
 
   renderChat(messages: ChatMessage[], options: PromptOptions = {}): Promise<string> {
-    const render = () => this.#raw.renderChat(chatBody(messages, options), new this.#addon.Cancellation());
+    const render = () =>
+      this.#raw.renderChat(chatBody(messages, options, this.mediaMarker), new this.#addon.Cancellation());
     return this.#whenOpen(async () => JSON.parse(await render()).prompt);
   }
 

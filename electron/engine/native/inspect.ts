@@ -8,6 +8,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { ConcertinaError, type ErrorCode, messageOf, shownMessage, shownText } from '../../contract/errors';
+import { poolingOf } from '../../contract/lib/embeddings';
 import { firstBytes, GgufError, type GgufHeader, type GgufTensor, readHeader } from '../../contract/lib/gguf';
 import type { ModelInfo } from '../../contract/models';
 import { type ModelSampling, modelSamplingSchema } from '../../contract/settings';
@@ -19,6 +20,8 @@ export type Build = Pick<RawAddon, 'modelLimits' | 'fileTypeName'>;
 const maxParts = 1000;
 /** sixteen times the largest that is known */
 const maxTokens = 2 ** 22;
+/** of an image, and of what stands for a part of it: sixteen times what is known */
+const maxEncoderSize = 2 ** 16;
 /** tokens that are compared before others have a turn */
 const tokensAtOnce = 65_536;
 /** LLAMA_FTYPE_GUESSED: the file does not say */
@@ -59,9 +62,42 @@ export async function inspectModel(build: Build, file: string, signal?: AbortSig
     hasChatTemplate: header.has('tokenizer.chat_template'),
     hasKBias: parts.some(({ hasKBias }) => hasKBias),
     license: shownText(header.text('general.license') ?? '') || null,
+    pooling: poolingOf(architecture, header.number(`${architecture}.pooling_type`)),
     sampling: modelSamplingSchema.parse(samplingOf(header)),
   };
   return { info, files: parts.map(({ file }) => file) };
+}
+
+/**
+ * Throws where libmtmd may not be given the file as a projector: `model-missing`, `model-invalid`, `model-unsupported`. Messages name
+ * the file without its folder.
+ */
+export async function requireProjector(build: Build, file: string): Promise<void> {
+  try {
+    const found = await openModel(file);
+    const { header } = found;
+    if (header.text('general.architecture') !== 'clip')
+      throw invalid(`${file} is not a projector`, 'Choose a file that is named mmproj.');
+    const kinds = ['vision', 'audio'].filter((kind) => header.number(`clip.has_${kind}_encoder`));
+    if (kinds.length === 0) throw invalid(`${file} neither sees nor hears`, 'Choose another projector.');
+    for (const kind of kinds) requireEncoder(build, header, file, `clip.${kind}`);
+    addedUp(build, found);
+  } catch (error) {
+    if (!(error instanceof ConcertinaError)) throw error;
+    throw refusal(error.code, error.message.replaceAll(file, path.basename(file)), error.hint);
+  }
+}
+
+/** What upstream divides by, and makes as many of. */
+function requireEncoder(build: Build, header: GgufHeader, file: string, prefix: string): void {
+  const least: Record<string, number> = { embedding_length: 1, 'attention.head_count': 1, block_count: 0 };
+  if (prefix === 'clip.vision') Object.assign(least, { image_size: 1, patch_size: 1 });
+  for (const [key, smallest] of Object.entries(least)) {
+    const value = whole(header, `${prefix}.${key}`);
+    const most = key === 'block_count' ? build.modelLimits.maxLayers : maxEncoderSize;
+    if (value < smallest || value > most)
+      throw invalid(`${file} is damaged: its header names ${value} as ${prefix}.${key}`);
+  }
 }
 
 function refusal(code: ErrorCode, message: string, hint: string): ConcertinaError {

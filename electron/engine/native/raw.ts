@@ -30,6 +30,12 @@ export interface EvaluationOptions {
   against?: string;
 }
 
+/** Of each file that a context may load beside its model the path, or why it may not be loaded; empty: none. */
+export interface OtherFiles {
+  draft: string;
+  projector: string;
+}
+
 interface CellBytes {
   state: number;
   checkpoints: number;
@@ -50,6 +56,11 @@ export interface RawContext
     Context,
     'effective' | 'contextUsed' | 'rewinds' | 'sharesCells' | 'checkpoints' | 'tokens' | 'clear' | 'memory' | 'dispose'
   > {
+  /**
+   * Tokens of a prompt that has `mediaMarker` for each file, see `Context.chatTokens`. `keep`: for `complete`, which can be given
+   * them, and others behind them. Without it, it may run beside a job.
+   */
+  readMedia(prompt: string, files: Uint8Array[], keep: boolean): Promise<Int32Array>;
   /** `params`: JSON of llama-server's POST /completion; `draft`: whether tokens are drafted from the first one on */
   complete(
     tokens: Int32Array,
@@ -80,8 +91,8 @@ export interface RawModel
   extends Pick<Model, 'fingerprint' | 'wantsCalibration' | 'detokenize' | 'splitsAtLines' | 'countTexts' | 'dispose'> {
   calibrate(options: CalibrateOptions, onProgress: OnProgress, cancellation: RawCancellation): Promise<Uint8Array>;
   attachCalibration(bytes: Uint8Array): void;
-  /** `draftProblem`: why the file of `draftFile` may not be read; empty: it may */
-  createContext(options: ContextOptions, draftProblem: string): Promise<RawContext>;
+  /** `problems`: why each of `otherFiles` may not be read */
+  createContext(options: ContextOptions, problems: OtherFiles): Promise<RawContext>;
   /** `body`: JSON of POST /v1/chat/completions, and `now`; the parameters of its completion, with `prompt` */
   renderChat(body: string, cancellation: RawCancellation): Promise<string>;
   /** the same without `prompt`, and its tokens */
@@ -105,10 +116,12 @@ export interface RawAddon extends Pick<Engine, 'selfTest' | 'memories'> {
   readonly modelLimits: ModelLimits;
   /** "Q4_K - Medium"; `fileType`: `general.file_type` of a header */
   fileTypeName(fileType: number): string;
-  /** of the model that is to draft in such a context; empty: there is none of its own */
-  draftFile(options: ContextOptions): string;
-  /** `draftProblem`: as in `createContext` */
-  estimate(path: string, gpuLayers: number, options: ContextOptions, draftProblem: string): Promise<MemoryPlan>;
+  /** stands in a prompt for an image or sound; another one in each process */
+  readonly mediaMarker: string;
+  /** what such a context would load beside its model */
+  otherFiles(options: ContextOptions): OtherFiles;
+  /** `problems`: as in `createContext` */
+  estimate(path: string, gpuLayers: number, options: ContextOptions, problems: OtherFiles): Promise<MemoryPlan>;
   /** `cpu`: its name; `chipFamily`: empty where there is none */
   capabilities(): Omit<Capabilities, Derived> & { cpu: string; chipFamily: string };
   /** "name value" lines of a session's label: llama.cpp and the code of the cache types */

@@ -1,10 +1,11 @@
 /**
  * What llama-server's handlers cannot stand in the body of a request, refused before they see it: a grammar or a schema over
- * which the reader ends the process or never ends, and fields that are meant for the server itself. Also what they answer as
+ * which the reader ends the process or never ends, addresses that it would fetch, and fields that are meant for the server itself. Also what they answer as
  * if they had failed where it is the request that is wrong.
  */
 import type { ApiPart } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
+import { requireSafeMedia } from './mediaChecks';
 
 /** of a grammar; the reader calls itself for each group inside of another, and for each rule that begins with another one */
 const mostGrammarLength = 1_000_000;
@@ -33,6 +34,7 @@ export function requireSafe(body: Record<string, unknown>): void {
     if (Number(body[name]) > farthestBack)
       throw refused(name, `may be ${farthestBack} at most`, 'Give a smaller number.');
   }
+  requireSafeMedia(body);
   if (typeof body.grammar === 'string') requireSafeGrammar(body.grammar);
   requireWords(body.grammar_triggers);
   for (const name of ['json_schema', 'response_format', 'text', 'output_config', 'tools'] as const) {
@@ -106,21 +108,35 @@ function requireSafeSchema(schema: unknown, field: string): void {
 // 500 where a value has another type than its reader expects, or there is none.
 
 const aboutRequest =
-  /^(?:\[json\.exception\.|vector::|(?:Unknown|Unsupported|Only|Cannot use|Cannot specify|Failed to parse) |[^.]* is required$)/;
+  /^(?:\[json\.exception\.|vector::|(?:image|audio|video) input is not|(?:Unknown|Unsupported|Only|Cannot use|Cannot specify|Failed to parse|Failed to load|Failed to tokenize) |[^.]* is required$)/;
 
-/** The first part of a response, which says what is wrong with the request where llama-server says that it failed. */
+/**
+ * The first part of a response, which says what is wrong with the request where llama-server says that it failed, or says it in words
+ * of its own.
+ */
 export function asRefusal(part: ApiPart): ApiPart {
-  if (part.status !== 500) return part;
+  if (part.status !== 500 && part.status !== 400) return part;
   const { error } = parsed(part.data);
-  if (typeof error?.message !== 'string' || !aboutRequest.test(error.message)) return part;
-  const message = error.message
-    .replace(/\[json\.exception\.(\w+)\.\d+\] /, 'The request cannot be read ($1): ')
-    .replace(/^vector::.*/s, 'There is no such token in the vocabulary of this model.');
+  if (typeof error?.message !== 'string') return part;
+  const message = inWords(error.message);
+  if (part.status === 400 ? message === error.message : !aboutRequest.test(error.message)) return part;
   return {
     ...part,
     status: 400,
     data: JSON.stringify({ error: { code: 400, message, type: 'invalid_request_error' } }),
   };
+}
+
+function inWords(message: string): string {
+  return message
+    .replace(/\[json\.exception\.(\w+)\.\d+\] /, 'The request cannot be read ($1): ')
+    .replace(/^image input is not .*/s, 'The model in use cannot see images: no projector (mmproj) is loaded with it.')
+    .replace(
+      /^audio input is not .*/s,
+      'The model in use cannot hear: no projector (mmproj) that hears is loaded with it.',
+    )
+    .replace(/^Failed to load image .*/s, 'An image or sound in the request is damaged.')
+    .replace(/^vector::.*/s, 'There is no such token in the vocabulary of this model.');
 }
 
 function parsed(text: string): { error?: { message?: unknown } } {

@@ -103,7 +103,9 @@ async function readFrame(path: string, label: string) {
       throw new Error('its length is wrong');
     const saved = (await read(state + checkpoints, labelBytes)).toString();
     if (saved !== label) throw new Error(firstDifference(saved, label));
-    const tokens = (await read(countAt, 4)).readUInt32LE();
+    // with images upstream's form of tokens stands there, which begins so: the addon looks at its length
+    const media = (await read(countAt + 4, 4)).readInt32LE() === -1;
+    const tokens = media ? 0 : (await read(countAt, 4)).readUInt32LE();
     return { tokens, parts: { state, checkpoints }, checksum: footer.readBigUInt64LE(24) };
   } catch (error) {
     throw corrupt(path, messageOf(error));

@@ -50,9 +50,9 @@ export interface CoreOptions {
   core?: string[];
 }
 
-/** `rope` left out: `model`; `speculation`: `off`; `draftModel`: a path. `nCtx` is rounded up by the engine, see `Context.effective.nCtx` */
+/** `rope` left out: `model`; `speculation`: `off`; `draftModel`, `projector`: paths, '' for none. `nCtx` is rounded up by the engine, see `Context.effective.nCtx` */
 export type ContextOptions = Pick<ContextSettings, 'nCtx' | 'flashAttention' | 'threads' | 'batch'> &
-  Partial<Pick<ContextSettings, 'rope' | 'speculation' | 'draftModel'>> &
+  Partial<Pick<ContextSettings, 'rope' | 'speculation' | 'draftModel' | 'projector'>> &
   CoreOptions & {
     /** any type name of `Capabilities.cacheTypes` */
     typeK: string;
@@ -245,7 +245,11 @@ export interface Context {
   recordEvaluation(tokens: Int32Array, path: string, options?: FileEvaluation): Promise<Quality>;
   /** with such a file as the reference: the same tokens and options, the same model. Code `data-corrupt` */
   evaluateAgainst(tokens: Int32Array, path: string, options?: FileEvaluation): Promise<Quality>;
-  /** the tokens in the KV cache; code `busy` during an answer */
+  /** of the prompt that `generate` would evaluate for these messages; each cell of an image or sound is a number below -1 */
+  chatTokens(messages: ChatMessage[], options?: PromptOptions): Promise<Int32Array>;
+  /** cells of an image or sound, with what the model has around it. Code `bad-request`: it cannot be read here */
+  countMedia(path: string): Promise<number>;
+  /** the tokens in the KV cache, as in `chatTokens`; code `busy` during an answer */
   tokens(): Int32Array;
   /** any number of its last tokens can be forgotten; else a prompt that does not continue them all goes on from a checkpoint */
   readonly rewinds: boolean;
@@ -291,9 +295,11 @@ export interface Model {
   splitsAtLines(): Promise<boolean>;
   /** tokens of each text alone; marks of special tokens are read as such */
   countTexts(texts: string[]): Promise<Int32Array>;
+  /** stands in `renderChat`'s prompt for an image or sound */
+  readonly mediaMarker: string;
   /** the prompt that `generate` would evaluate for these messages */
   renderChat(messages: ChatMessage[], options?: PromptOptions): Promise<string>;
-  /** its tokens */
+  /** its tokens; refuses images and sound, which only a context can read */
   chatTokens(messages: ChatMessage[], options?: PromptOptions): Promise<Int32Array>;
   /** disposes its contexts first; idempotent */
   dispose(): Promise<void>;

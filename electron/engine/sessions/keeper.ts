@@ -5,15 +5,19 @@
  */
 
 import type { SavedSession } from '../../contract/engine';
-import { type GenerateRequest, promptOptionsIn, type SessionOptions } from '../../contract/engineContract';
+import {
+  type GenerateRequest,
+  type PromptOptions,
+  promptOptionsIn,
+  type SessionOptions,
+} from '../../contract/engineContract';
 import { messageOf } from '../../contract/errors';
 import { SerialQueue } from '../../contract/lib/serialQueue';
 import { expectedBytes } from '../contextReuse';
 import type { Loaded } from '../modelHolder';
-import { differenceOf, parseLabel } from '../native/sessionFile';
 import type { Context } from '../native/types';
-import { beginnings, commonPrefix, Rates, sparedBy } from './rates';
-import { type DiskRoom, diskRoom, evictionsFor, type SessionMeta, SessionStore } from './store';
+import { beginnings, commonPrefix, continues, Rates, sparedBy } from './rates';
+import { type DiskRoom, describe, differenceIn, diskRoom, evictionsFor, type SessionMeta, SessionStore } from './store';
 
 /** A session that lacks less than this share of what the context holds is as good as new, and is not written again. */
 const slack = 0.05;
@@ -116,12 +120,12 @@ export class SessionKeeper {
     if (this.context !== context) this.rates.forgetReading();
     this.context = context;
     const { continueFrom, ...options } = promptOptionsIn(request);
-    const prompt = await model.chatTokens(request.messages, { ...options, continueFrom });
+    const prompt = await context.chatTokens(request.messages, { ...options, continueFrom });
     // a prompt that does not fit is refused, and changes nothing
     if (prompt.length > context.effective.nCtx) return false;
     const held = context.tokens();
     // an answer that goes on has all of its own tokens here still, which its text need not give again
-    if (continueFrom && continues(held, await model.chatTokens(request.messages, options))) return false;
+    if (continueFrom && continues(held, await context.chatTokens(request.messages, options))) return false;
     const kept = sparedBy(held, prompt, context.rewinds, context.checkpoints());
     let found = await this.best(store, context, prompt, kept);
     if (!found) this.logUnused(store, context, request, kept);
@@ -152,7 +156,17 @@ export class SessionKeeper {
   }
 
   list(loaded: Loaded | null): Promise<SavedSession[]> {
-    return this.queue.run(async () => (this.store?.list() ?? []).map((meta) => describe(meta, loaded)));
+    return this.queue.run(async () =>
+      (this.store?.list() ?? []).map((meta) => describe(meta, loaded?.context ?? null)),
+    );
+  }
+
+  /** Tokens of a prompt, and how many of them need not be read: the context has them, or the session that would be restored. */
+  async spared({ model, context }: Loaded, messages: GenerateRequest['messages'], options: PromptOptions) {
+    const prompt = await model.chatTokens(messages, options);
+    const kept = sparedBy(context.tokens(), prompt, context.rewinds, context.checkpoints());
+    const found = await this.quietly<Found | null>(null, (store) => this.best(store, context, prompt, kept));
+    return { tokens: prompt.length, spared: found?.spared ?? kept };
   }
 
   /** As of `forgetChats`; the chats that it belongs to may have others. */
@@ -271,7 +285,9 @@ export class SessionKeeper {
       await store.touch(covering.meta, held.chatId);
       return false;
     }
-    return (await write(tokens, { base, stored }, replaced)) !== null;
+    // cells of images are saved with all that stands before them
+    const media = tokens.some((token) => token < -1);
+    return (await write(tokens, { base: media ? undefined : base, stored: media ? 0 : stored }, replaced)) !== null;
   }
 
   /** The session of the documents that the context begins with: those that are not there yet are written. */
@@ -363,10 +379,6 @@ export class SessionKeeper {
   }
 }
 
-function continues(held: Int32Array, prompt: Int32Array): boolean {
-  return held.length > prompt.length && commonPrefix(held, prompt) === prompt.length;
-}
-
 function firstDocument({ messages }: GenerateRequest): string | undefined {
   return messages.find(({ role }) => role === 'user')?.documents?.[0]?.id;
 }
@@ -378,21 +390,6 @@ function fits({ sessionLabel, effective }: Context, label: string, tokens: numbe
 
 function bytesOf(sessions: readonly SessionMeta[]): number {
   return sessions.reduce((sum, { bytes }) => sum + bytes, 0);
-}
-
-function describe(meta: SessionMeta, loaded: Loaded | null): SavedSession {
-  const { id, chatIds, documents = [], modelName, tokens, bytes, createdAt, lastUsed, label } = meta;
-  const names = parseLabel(label);
-  const types = { typeK: names.get('K') ?? '?', typeV: names.get('V') ?? '?' };
-  const problem = loaded ? differenceIn(meta, loaded.context) : 'No model is loaded.';
-  return { id, chatIds, documents, modelName, tokens, bytes, ...types, createdAt, lastUsed, problem };
-}
-
-function differenceIn({ label, tokens }: SessionMeta, context: Context): string | null {
-  const { nCtx } = context.effective;
-  const difference = differenceOf(label, context.sessionLabel);
-  if (difference || tokens <= nCtx) return difference;
-  return `It has ${tokens} tokens; the context holds ${nCtx}.`;
 }
 
 function mebibytes(bytes: number): number {

@@ -92,9 +92,13 @@ export function sparedBy(
   return Math.max(0, ...Array.from(checkpoints).filter((length) => length <= common));
 }
 
+export function continues(held: Int32Array, prompt: Int32Array): boolean {
+  return held.length > prompt.length && commonPrefix(held, prompt) === prompt.length;
+}
+
 /**
  * Where the documents end that the prompt of `held` begins with, the first `known` left out: in tokens, as many as are the
- * same whatever question follows.
+ * same whatever question follows. One that was not read to its end, because its answer was stopped, is none.
  */
 export async function beginnings(
   model: Pick<Model, 'chatTokens'>,
@@ -111,7 +115,9 @@ export async function beginnings(
     const asked = (question: string) =>
       model.chatTokens([...request.messages.slice(0, at), { role: 'user', content: text + question }], options);
     const [one, other] = [await asked('a'), await asked('1')];
-    const end = Math.min(commonPrefix(one, other), commonPrefix(one, tokens));
+    const whole = commonPrefix(one, other);
+    if (tokens.length < whole) break;
+    const end = Math.min(whole, commonPrefix(one, tokens));
     found.push({ documents: documents.slice(0, index + 1).map(({ id, name }) => ({ id, name })), end });
   }
   return found;
@@ -119,23 +125,39 @@ export async function beginnings(
 
 // Runs a task once nothing has been asked for a while.
 
+/** Does the task after so many milliseconds, unless it is canceled by what comes back. */
+export type After = (ms: number, task: () => void) => () => void;
+
+const afterwards: After = (ms, task) => {
+  const timer = setTimeout(task, ms).unref();
+  return () => clearTimeout(timer);
+};
+
 export class IdleTimer {
-  private timer: NodeJS.Timeout | null = null;
+  /** null: it does not run */
+  private cancel: (() => void) | null = null;
 
   constructor(
     private readonly ms: number,
     private readonly task: () => void,
+    private readonly after: After = afterwards,
   ) {}
 
   /** Starts the wait, or restarts it. */
   start(): void {
     this.stop();
-    this.timer = setTimeout(this.task, this.ms);
-    this.timer.unref();
+    this.cancel = this.after(this.ms, () => {
+      this.cancel = null;
+      this.task();
+    });
+  }
+
+  startIfStopped(): void {
+    if (!this.cancel) this.start();
   }
 
   stop(): void {
-    if (this.timer) clearTimeout(this.timer);
-    this.timer = null;
+    this.cancel?.();
+    this.cancel = null;
   }
 }

@@ -7,7 +7,9 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { SavedSession } from '../../contract/engine';
 import { messageOf } from '../../contract/errors';
+import { differenceOf, parseLabel } from '../native/sessionFile';
 import type { Context, Stretch } from '../native/types';
 
 const ours = /\.(kv|tokens|json|part|tmp|restoring)$/;
@@ -332,4 +334,22 @@ export function evictionsFor(
     free += session.bytes;
   }
   return enough() ? removed : null;
+}
+
+// What a session is to a person, and why it cannot be used.
+
+export function describe(meta: SessionMeta, context: Context | null): SavedSession {
+  const { id, chatIds, documents = [], modelName, tokens, bytes, createdAt, lastUsed, label } = meta;
+  const names = parseLabel(label);
+  const types = { typeK: names.get('K') ?? '?', typeV: names.get('V') ?? '?' };
+  const problem = context ? differenceIn(meta, context) : 'No model is loaded.';
+  return { id, chatIds, documents, modelName, tokens, bytes, ...types, createdAt, lastUsed, problem };
+}
+
+/** null: it can be restored into this context */
+export function differenceIn({ label, tokens }: SessionMeta, context: Context): string | null {
+  const { nCtx } = context.effective;
+  const difference = differenceOf(label, context.sessionLabel);
+  if (difference || tokens <= nCtx) return difference;
+  return `It has ${tokens} tokens; the context holds ${nCtx}.`;
 }

@@ -1,6 +1,6 @@
 /** Who may talk to a server of ours: by the name that it was reached under, the page that asks, and the key that it shows. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import os from 'node:os';
@@ -62,9 +62,11 @@ export function keptKey(path: string): string {
   return storedKey(path) ?? newKey(path);
 }
 
-/** null: the file is not there, or damaged */
+/** null: the file is not there, damaged, or another user could have read or written it */
 export function storedKey(path: string): string | null {
   try {
+    const { mode, uid } = lstatSync(path);
+    if (process.getuid && (uid !== process.getuid() || (mode & 0o77) !== 0)) return null;
     const stored = readFileSync(path, 'utf8').trim();
     return keyShape.test(stored) ? stored : null;
   } catch {
@@ -78,7 +80,8 @@ export function newKey(path: string): string {
   try {
     // a file that is there keeps its mode
     rmSync(path, { force: true });
-    writeFileSync(path, key, { mode: 0o600 });
+    // never through a link that somebody put there meanwhile
+    writeFileSync(path, key, { mode: 0o600, flag: 'wx' });
   } catch (error) {
     throw cannotWrite(dirname(path), error);
   }

@@ -11,7 +11,9 @@ import {
   type Message,
   messageSchema,
   summarySchema,
+  titleFrom,
 } from '../../contract/chats';
+import { briefSchema } from '../../contract/lib/brief';
 import { idSchema, limits } from '../../contract/limits';
 
 const at = z.number();
@@ -52,18 +54,27 @@ const chatRecordSchema = z.discriminatedUnion('type', [
       summary: true,
     }),
   }),
-  /** `auto`: made from the first message, not typed by a person */
-  z.object({ type: z.literal('rename'), at, title: z.string().max(limits.maxTitle), auto: z.boolean() }),
+  /** `auto`: not typed by a person: made from the first message, or `by` the model */
+  z.object({
+    type: z.literal('rename'),
+    at,
+    title: z.string().max(limits.maxTitle),
+    auto: z.boolean(),
+    by: z.literal('model').optional(),
+  }),
   z.object({ type: z.literal('leaf'), at, leafId: idSchema.nullable() }),
   z.object({ type: z.literal('prompt'), at, systemPrompt: z.string().max(limits.maxSystemPrompt) }),
   z.object({ type: z.literal('pin'), at, pinned: z.boolean() }),
+  /** one that was made, or that a person has changed: by its id */
+  z.object({ type: z.literal('brief'), version: z.literal(1), at, brief: briefSchema }),
+  z.object({ type: z.literal('unbrief'), version: z.literal(1), at, briefId: idSchema }),
   z.object({ type: z.literal('folder'), at, folder: folderNameSchema.nullable() }),
 ]);
 export type ChatRecord = z.infer<typeof chatRecordSchema>;
 
 export interface ChatState extends Chat {
-  /** false while the title is only a placeholder */
-  titled: boolean;
+  /** whose words the title is; null: it is only a placeholder */
+  namedBy: 'question' | 'model' | 'person' | null;
 }
 
 const placeholderTitle = 'New chat';
@@ -72,13 +83,14 @@ export function emptyChat(id: string, createdAt: number): ChatState {
   return {
     id,
     title: placeholderTitle,
-    titled: false,
+    namedBy: null,
     createdAt,
     updatedAt: createdAt,
     pinned: false,
     folder: null,
     systemPrompt: null,
     messages: [],
+    briefs: [],
     leafId: null,
     damagedLines: 0,
   };
@@ -101,12 +113,23 @@ export function parseLog(text: string): ParsedLog {
   return { records, damaged };
 }
 
+const knownTypes: readonly string[] = chatRecordSchema.options.map(({ shape }) => shape.type.value);
+
+/** What a newer version of the app has written: it stays in the file, and changes nothing here. */
+const newerSchema = z.union([
+  z.looseObject({ type: z.string().refine((type) => !knownTypes.includes(type)), at }),
+  z.looseObject({ type: z.enum(['brief', 'unbrief']), version: z.number().min(2), at }),
+]);
+
 function parseLine(line: string): ChatRecord | null {
+  let value: unknown;
   try {
-    return chatRecordSchema.parse(JSON.parse(line));
+    value = JSON.parse(line);
   } catch {
     return null;
   }
+  const known = chatRecordSchema.safeParse(value);
+  return known.success ? known.data : ((newerSchema.safeParse(value).data as ChatRecord | undefined) ?? null);
 }
 
 export function replay(id: string, createdAt: number, records: ChatRecord[]): ChatState {
@@ -117,14 +140,15 @@ export function replay(id: string, createdAt: number, records: ChatRecord[]): Ch
 
 /** Applies one record in place. Records about messages that are not there are skipped. */
 export function applyRecord(chat: ChatState, record: ChatRecord): void {
+  if ('version' in record && record.version !== 1) return;
   chat.updatedAt = Math.max(chat.updatedAt, record.at);
   switch (record.type) {
     case 'chat':
       chat.createdAt = record.at;
-      if (record.title !== null) setTitle(chat, record.title);
+      if (record.title !== null) setTitle(chat, record.title, 'person');
       return;
     case 'rename':
-      setTitle(chat, record.title);
+      setTitle(chat, record.title, record.auto ? (record.by ?? 'question') : 'person');
       return;
     case 'message':
       addMessage(chat, record.message);
@@ -140,6 +164,12 @@ export function applyRecord(chat: ChatState, record: ChatRecord): void {
       return;
     case 'folder':
       chat.folder = record.folder;
+      return;
+    case 'brief':
+      chat.briefs = [...chat.briefs.filter(({ id }) => id !== record.brief.id), record.brief];
+      return;
+    case 'unbrief':
+      chat.briefs = chat.briefs.filter(({ id }) => id !== record.briefId);
       return;
     case 'partial':
       updateMessage(chat, record.id, (message) => ({
@@ -186,13 +216,15 @@ export function summaryOf(chat: ChatState): ChatSummary {
   return { id, title: chat.title || placeholderTitle, createdAt, updatedAt, pinned, folder };
 }
 
-function setTitle(chat: ChatState, title: string): void {
+function setTitle(chat: ChatState, title: string, namedBy: ChatState['namedBy']): void {
   chat.title = title;
-  chat.titled = true;
+  chat.namedBy = namedBy;
 }
 
 function addMessage(chat: ChatState, message: Message): void {
   if (placeOf(chat, message.id) !== undefined) return;
+  // the window makes a chat with the words of its question
+  if (chat.messages.length === 0 && titleFrom(message.text) === chat.title) chat.namedBy = 'question';
   const parentKnown = message.parentId === null || placeOf(chat, message.parentId) !== undefined;
   const parentId = parentKnown ? message.parentId : (chat.messages.at(-1)?.id ?? null);
   const length = chat.messages.push({ ...message, parentId });

@@ -54,6 +54,9 @@ async function messageMarkdown(message: Message, index: number, parent: number, 
 
 async function attachmentLine({ documentId, name, part }: Attachment, labelsOf: LabelsOf): Promise<string> {
   if (part.kind === 'whole') return `- Document: ${name} (whole)`;
+  if (part.kind === 'sound') return `- Sound: ${name}`;
+  if (part.kind === 'image')
+    return part.pages ? `- Document: ${name} (sheets ${part.pages.join(', ')} as images)` : `- Image: ${name}`;
   if (part.kind === 'passages') {
     const labels = [...new Set(part.passages.map(({ label }) => label))];
     return `- Document: ${name} (passages of ${labels.join(', ')})`;
@@ -109,7 +112,8 @@ export async function exportedText(chat: Chat, options: ExportOptions, labelsOf:
 function exportedChat(chat: Chat, branches: ExportOptions['branches']): ExportedChat {
   const { id, title, createdAt, updatedAt, pinned, folder, systemPrompt, messages, leafId } = chat;
   const shown = branches === 'all' ? messages : branchTo(chat, leafId ?? messages.at(-1)?.id ?? null);
-  return { id, title, createdAt, updatedAt, pinned, folder, systemPrompt, leafId, messages: shown };
+  const briefs = chat.briefs.filter(({ throughId }) => shown.some((message) => message.id === throughId));
+  return { id, title, createdAt, updatedAt, pinned, folder, systemPrompt, leafId, messages: shown, briefs };
 }
 
 /** The log that an imported chat begins with. Its times are those of the chat, so that it stands in its old place. */
@@ -119,6 +123,7 @@ export function recordsOf(chat: ExportedChat, id: string): ChatRecord[] {
     { type: 'chat', at: chat.createdAt, id, title: chat.title },
     ...(chat.systemPrompt === null ? [] : [{ type: 'prompt', at, systemPrompt: chat.systemPrompt } as const]),
     ...chat.messages.map((message): ChatRecord => ({ type: 'message', at, message })),
+    ...chat.briefs.map((brief): ChatRecord => ({ type: 'brief', version: 1, at, brief })),
     { type: 'leaf', at, leafId: chat.leafId },
     ...(chat.pinned ? [{ type: 'pin', at, pinned: true } as const] : []),
     ...(chat.folder === null ? [] : [{ type: 'folder', at, folder: chat.folder } as const]),

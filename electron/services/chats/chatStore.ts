@@ -105,10 +105,12 @@ export class ChatStore {
     return this.trash.list();
   }
 
-  async create(title?: string): Promise<ChatSummary> {
+  async create(title?: string, folder?: string): Promise<ChatSummary> {
     const id = randomUUID();
-    this.chats.set(id, emptyChat(id, this.now()));
-    await this.append(id, [{ type: 'chat', at: this.now(), id, title: title ?? null }], true);
+    const at = this.now();
+    this.chats.set(id, emptyChat(id, at));
+    const placed: ChatRecord[] = folder === undefined ? [] : [{ type: 'folder', at, folder }];
+    await this.append(id, [{ type: 'chat', at, id, title: title ?? null }, ...placed], true);
     return this.emitChange(id);
   }
 
@@ -132,6 +134,14 @@ export class ChatStore {
   async rename(id: string, title: string, auto = false): Promise<ChatSummary> {
     await this.append(id, [{ type: 'rename', at: this.now(), title, auto }], true);
     return this.emitChange(id);
+  }
+
+  /** By the model; a chat that a person has named keeps its name. Its place in the list is that of its last message. */
+  async entitle(id: string, title: string): Promise<void> {
+    await this.note(id, (at, { namedBy }) =>
+      namedBy === 'question' ? { type: 'rename', at, title, auto: true, by: 'model' } : null,
+    );
+    this.emitChange(id);
   }
 
   async selectBranch(id: string, leafId: string): Promise<ChatState> {
@@ -262,9 +272,12 @@ export class ChatStore {
   }
 
   /** Appends what is no change of the chat's text: the time of its last change stays. */
-  private async note(id: string, record: (at: number) => ChatRecord): Promise<void> {
-    const { updatedAt } = await this.inOrder(id, () => this.state(id));
-    await this.append(id, [record(updatedAt)], true);
+  note(id: string, recordOf: (at: number, chat: ChatState) => ChatRecord | null): Promise<void> {
+    return this.inOrder(id, async () => {
+      const chat = await this.state(id);
+      const record = recordOf(chat.updatedAt, chat);
+      if (record) await this.write(id, chat, [record], true);
+    });
   }
 
   /** `check` throws when the chat, as it is when its turn comes, is not to be written to. */
@@ -277,17 +290,22 @@ export class ChatStore {
     return this.inOrder(id, async () => {
       const chat = await this.state(id);
       check(chat);
-      const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
-      const before = this.unwritten.get(id);
-      if (before) this.unwritten.set(id, { ...before, text: before.text + text });
-      else {
-        await appendText(this.pathOf(id), text, sync).catch((error: unknown) =>
-          this.hold(id, { text, replaces: false, damaged: [] }, error),
-        );
-      }
-      for (const record of records) applyRecord(chat, record);
-      this.index.set(summaryOf(chat), Buffer.byteLength(text));
+      await this.write(id, chat, records, sync);
     });
+  }
+
+  /** Call it from the chat's queue only. */
+  private async write(id: string, chat: ChatState, records: ChatRecord[], sync: boolean): Promise<void> {
+    const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
+    const before = this.unwritten.get(id);
+    if (before) this.unwritten.set(id, { ...before, text: before.text + text });
+    else {
+      await appendText(this.pathOf(id), text, sync).catch((error: unknown) =>
+        this.hold(id, { text, replaces: false, damaged: [] }, error),
+      );
+    }
+    for (const record of records) applyRecord(chat, record);
+    this.index.set(summaryOf(chat), Buffer.byteLength(text));
   }
 
   /** The chat in memory, read from disk when needed. Call it from the chat's queue only. */

@@ -7,7 +7,10 @@
 import { holdsPassages, type Message, releasedOf, withoutReleased } from '../../contract/chats';
 
 /** What of a message decides whether it can be left out. */
-export type RollSource = Pick<Message, 'role' | 'attachments' | 'leftOut' | 'released' | 'summary'>;
+export type RollSource = Pick<Message, 'role' | 'attachments' | 'leftOut' | 'released' | 'summary'> & {
+  /** it stands in place of so many messages */
+  stands?: number;
+};
 
 interface Rolled<M> {
   branch: M[];
@@ -164,5 +167,5 @@ function turnsOf<M extends RollSource>(branch: readonly M[]): M[][] {
 }
 
 function isKept(turn: readonly RollSource[]): boolean {
-  return turn.some(({ attachments }) => attachments.length > 0);
+  return turn.some(({ attachments, stands }) => attachments.length > 0 || stands !== undefined);
 }

@@ -4,26 +4,18 @@
  * a turn begin with those of the turn before it.
  */
 
-import {
-  type Attachment,
-  type AttachmentPart,
-  type Chat,
-  type Message,
-  type PromptBudget,
-  releasedOf,
-  reserveOf,
-} from '../../contract/chats';
-import type { OperationInput, OperationOutput } from '../../contract/contract';
+import { type Attachment, type Chat, type Message, releasedOf, reserveOf, withoutReleased } from '../../contract/chats';
 import type { PromptMessage } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
+import { briefShare } from '../../contract/lib/brief';
+import { isMedia, mediaLast } from '../../contract/lib/senses';
 import type { Settings } from '../../contract/settings';
-import type { DocumentStore } from '../documents/documentStore';
 import type { DocumentCounts, DocumentTexts } from '../documents/documentTexts';
+import { type MediaBlock, type MediaFiles, mediaBehind } from '../documents/mediaFiles';
 import type { Retrieval } from '../documents/retrieval';
 import type { EngineService } from '../engine/engineService';
-import { branchTo } from './chatLog';
-import type { ChatStore } from './chatStore';
 import { type Fitted, fitBranch, type RollSource } from './contextShift';
+import { type BranchMessage, shortened } from './promptBranch';
 import { resultsText } from './summaryPlan';
 
 /** A message, or the draft of one. */
@@ -59,21 +51,27 @@ export async function buildPrompt(
   systemPrompt: string,
   branch: readonly PromptSource[],
   blockOf: BlockOf,
+  mediaOf?: (attachment: Attachment) => Promise<MediaBlock>,
 ): Promise<PromptMessage[]> {
   const prompt: PromptMessage[] = [];
   if (systemPrompt.trim() !== '') prompt.push({ role: 'system', content: systemPrompt });
   for (const { role, text, attachments } of branch.map(asRead)) {
     let content = '';
     const documents: NonNullable<PromptMessage['documents']> = [];
-    for (const [index, attachment] of attachments.entries()) {
-      content += await blockOf(attachment);
+    const media: NonNullable<PromptMessage['media']> = [];
+    for (const [index, attachment] of mediaLast(attachments).entries()) {
       const { documentId, name, part } = attachment;
+      const block =
+        mediaOf && isMedia(part) ? await mediaOf(attachment) : { text: await blockOf(attachment), media: [] };
+      media.push(...mediaBehind(content.length, block.media));
+      content += block.text;
       // passages are another text for each question
-      if (part.kind === 'passages' || documents.length < index) continue;
+      if (part.kind === 'passages' || isMedia(part) || documents.length < index) continue;
       documents.push({ id: documentId, name, end: content.length });
     }
     const first = prompt.every((message) => message.role === 'system');
-    append(prompt, { role, content: content + text, ...(first && documents.length > 0 && { documents }) });
+    const beside = { ...(first && documents.length > 0 && { documents }), ...(media.length > 0 && { media }) };
+    append(prompt, { role, content: content + text, ...beside });
   }
   return prompt;
 }
@@ -81,11 +79,13 @@ export async function buildPrompt(
 function append(prompt: PromptMessage[], message: PromptMessage): void {
   if (message.content === '') return;
   const last = prompt.at(-1);
-  if (last?.role === message.role) last.content = `${last.content}\n\n${message.content}`;
-  else prompt.push(message);
+  if (last?.role !== message.role) return void prompt.push(message);
+  const before = `${last.content}\n\n`;
+  last.content = before + message.content;
+  if (message.media) last.media = [...(last.media ?? []), ...mediaBehind(before.length, message.media)];
 }
 
-type CountingEngine = Pick<
+export type CountingEngine = Pick<
   EngineService,
   'countTokens' | 'contextSize' | 'trainedContext' | 'whenReady' | 'countTexts'
 >;
@@ -96,10 +96,10 @@ const mostWritten = 2_000_000;
 /** What of a chat stands in its prompts beside its messages; null: it is not begun. */
 type PromptChat = Pick<Chat, 'systemPrompt' | 'createdAt'> | null;
 
-interface Question {
+export interface Question {
   chat: PromptChat;
   /** messages before it */
-  branch: readonly (PromptSource & RollSource)[];
+  branch: readonly BranchMessage[];
   text: string;
   attachments: readonly Attachment[];
 }
@@ -107,7 +107,7 @@ interface Question {
 type QuestionSource = PromptSource & RollSource;
 
 /** A question as it would be asked now. */
-interface Prepared {
+export interface Prepared {
   /** with passages, as many as there is room for */
   attachments: Attachment[];
   /** what it is read with: earlier messages without what had to leave, and the question */
@@ -122,6 +122,8 @@ interface Prepared {
 interface Remedies {
   /** the policy `roll` */
   leaveOut: boolean;
+  /** a brief in place of the oldest messages, if it is as short as it may be */
+  brief: boolean;
   /** the same question as the first of a new chat */
   newChat: boolean;
 }
@@ -135,12 +137,20 @@ export class Questions {
     private readonly texts: DocumentTexts,
     private readonly counts: DocumentCounts,
     private readonly retrieval: Retrieval,
+    private readonly media: MediaFiles,
     private readonly settings: () => Settings,
   ) {}
 
   /** The prompt of a branch, whose last message is the question. */
-  prompt(chat: PromptChat, branch: readonly PromptSource[]): Promise<PromptMessage[]> {
-    return buildPrompt(this.systemPrompt(chat), branch, (attachment) => this.texts.block(attachment));
+  async prompt(chat: PromptChat, branch: readonly PromptSource[]): Promise<PromptMessage[]> {
+    this.media.requireSensed(branch.map(asRead).flatMap(({ attachments }) => attachments));
+    const blockOf: BlockOf = (one) => this.texts.block(one);
+    return buildPrompt(this.systemPrompt(chat), branch, blockOf, (one) => this.media.block(one));
+  }
+
+  /** As it stands before anything has to leave for a new answer. */
+  promptBefore(chat: PromptChat, branch: readonly QuestionSource[]): Promise<PromptMessage[]> {
+    return this.prompt(chat, withoutReleased(branch, releasedOf(branch)));
   }
 
   systemPrompt(chat: PromptChat): string {
@@ -217,14 +227,16 @@ export class Questions {
 
   /** For a question that does not fit. The first one of a chat is itself too long. */
   async remedies(question: Question): Promise<Remedies> {
-    if (question.branch.length === 0) return { leaveOut: false, newChat: false };
+    if (question.branch.length === 0) return { leaveOut: false, newChat: false, brief: false };
     const fits = async (other: Question, rolls: boolean) => {
       const { fitted, unfilled } = await this.prepare(other, rolls);
       return fitted.fits && unfilled === null;
     };
     const rolls = this.settings().overflow === 'roll';
+    const branch = shortened(question.branch, briefShare);
     return {
       leaveOut: !rolls && (await fits(question, true)),
+      brief: !rolls && branch !== null && (await fits({ ...question, branch }, false)),
       newChat: await fits({ ...question, chat: null, branch: [] }, rolls),
     };
   }
@@ -289,99 +301,4 @@ function tooLarge(name: string, tokens: number, size: number): ConcertinaError {
     `${name} has ${tokens.toLocaleString('en')} tokens, the context holds ${size.toLocaleString('en')}.`,
     'Attach pages, headings or passages of it, or choose a longer context.',
   );
-}
-
-// What a draft would take of the context, before it is sent: the exact prompt, counted by the loaded model.
-
-export class BudgetService {
-  constructor(
-    private readonly chats: ChatStore,
-    private readonly engine: CountingEngine,
-    private readonly questions: Questions,
-    private readonly counts: DocumentCounts,
-    private readonly store: DocumentStore,
-  ) {}
-
-  async budget({ chatId, leafId, draft, attachments }: OperationInput<'turns.budget'>): Promise<PromptBudget> {
-    const chat = chatId === null ? null : await this.chats.open(chatId);
-    const question = { chat, branch: chat ? branchTo(chat, leafId) : [], text: draft, attachments };
-    const { fitted, unfilled, fewer } = await this.questions.prepare(question);
-    const { total, branch } = fitted;
-    const asked = branch.at(-1);
-    const { byDocument, ...parts } = await this.parts(
-      this.questions.systemPrompt(chat),
-      branch.slice(0, -1).map(asRead),
-      asked ?? { role: 'user', text: '', attachments: [] },
-    );
-    const contextSize = this.engine.contextSize();
-    const reserve = this.questions.reserve();
-    const over = Math.max(0, total + reserve - contextSize);
-    const fits = over === 0 && unfilled === null;
-    return {
-      ...{ ...withTemplate(parts, total), total, reserve, contextSize, fits, over, byDocument },
-      ...(await this.leaving(question, fitted)),
-      ...(unfilled === null ? {} : { unfilled }),
-      ...(fewer === null ? {} : { fewer }),
-      ...(fits ? {} : { remedies: await this.questions.remedies(question) }),
-    };
-  }
-
-  /** What goes for this question, and the price of it. */
-  private async leaving({ chat, branch }: Question, fitted: Prepared['fitted']): Promise<Partial<PromptBudget>> {
-    const released = fitted.released - releasedOf(branch);
-    const earlier = fitted.branch.slice(0, -1);
-    const count = (some: readonly PromptSource[]) => this.questions.total(chat, some);
-    const readAgain =
-      fitted.kept < earlier.length ? (await count(earlier)) - (await count(earlier.slice(0, fitted.kept))) : 0;
-    return {
-      ...(fitted.leftOut > 0 ? { leftOut: fitted.leftOut } : {}),
-      ...(released > 0 ? { released } : {}),
-      ...(readAgain > 0 ? { readAgain } : {}),
-    };
-  }
-
-  async countDocument(
-    documentId: string,
-    part: AttachmentPart = { kind: 'whole' },
-  ): Promise<OperationOutput<'documents.countTokens'>> {
-    const { name } = await this.store.get(documentId);
-    const tokens = await this.counts.block({ documentId, name, part });
-    return { tokens, sections: part.kind === 'whole' ? await this.counts.sections(documentId) : null };
-  }
-
-  private async parts(systemPrompt: string, branch: readonly PromptSource[], question: PromptSource) {
-    const attached = [
-      ...branch.flatMap(({ attachments }) => attachments.map((attachment) => ({ attachment, inBranch: true }))),
-      ...question.attachments.map((attachment) => ({ attachment, inBranch: false })),
-    ];
-    const byDocument: PromptBudget['byDocument'] = [];
-    for (const { attachment, inBranch } of attached) {
-      const tokens = await this.counts.block(attachment);
-      const { documentId, part } = attachment;
-      const words = part.kind === 'passages' ? part.words : undefined;
-      byDocument.push({ documentId, tokens, inBranch, ...(words === undefined ? {} : { words }) });
-    }
-    const texts = [systemPrompt.trim() === '' ? '' : systemPrompt, question.text, ...branch.map(({ text }) => text)];
-    const [system = 0, message = 0, ...history] = await this.engine.countTexts(texts);
-    const documents = sum(byDocument.map(({ tokens }) => tokens));
-    return { system, message, documents, history: sum(history), byDocument };
-  }
-}
-
-type Parts = Pick<PromptBudget, 'system' | 'documents' | 'history' | 'message'>;
-
-/**
- * The template takes what the parts leave. Parts that are counted alone can come to a token more than in their place,
- * where the words at a border become one token: then the largest part gives it.
- */
-function withTemplate(parts: Parts, total: number): Parts & { template: number } {
-  const template = total - parts.system - parts.documents - parts.history - parts.message;
-  if (template >= 0) return { ...parts, template };
-  const names = Object.keys(parts) as (keyof Parts)[];
-  const largest = names.reduce((best, name) => (parts[name] > parts[best] ? name : best));
-  return { ...parts, [largest]: parts[largest] + template, template: 0 };
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((all, one) => all + one, 0);
 }

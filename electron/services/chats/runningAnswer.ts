@@ -16,6 +16,7 @@ import type { Settings } from '../../contract/settings';
 import type { EngineService } from '../engine/engineService';
 import type { ChatStore } from './chatStore';
 import { fitBranch } from './contextShift';
+import type { BranchMessage } from './promptBranch';
 import type { SummaryProgress } from './summaryProgress';
 
 const saveEveryMs = 1000;
@@ -111,9 +112,9 @@ export type WritingEngine = Pick<EngineService, 'whenReady' | 'countTokens' | 'c
 
 /** The prompt of a branch, which ends in the question, and of parts of it. */
 export interface BranchPrompt {
-  branch: readonly Message[];
+  branch: readonly BranchMessage[];
   messages: PromptMessage[];
-  build(some: readonly Message[]): Promise<PromptMessage[]>;
+  build(some: readonly BranchMessage[]): Promise<PromptMessage[]>;
   /** see `GenerateRequest` */
   now: number;
 }
@@ -169,7 +170,7 @@ export class AnswerWriter {
     const contextSize = this.engine.contextSize();
     const tokens = contextSize - reserveOf(this.settings().documents.reserve, contextSize);
     const options = { now, ...continueFrom(answer) };
-    const count = async (some: Message[]) => (await this.engine.countTokens(await build(some), options)).tokens;
+    const count = async (some: BranchMessage[]) => (await this.engine.countTokens(await build(some), options)).tokens;
     const fitted = await fitBranch(branch, count, { tokens, rolls }, answer);
     if (!fitted.fits && (part > 1 || fitted.total >= contextSize)) return null;
     answer.leftOut = fitted.leftOut || undefined;

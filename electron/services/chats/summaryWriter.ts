@@ -12,6 +12,7 @@ import {
 } from '../../contract/chats';
 import type { GenerateRequest, PromptMessage } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
+import { isMedia } from '../../contract/lib/senses';
 import type { Settings } from '../../contract/settings';
 import type { DocumentStore } from '../documents/documentStore';
 import { type DocumentCounts, type DocumentTexts, documentBlock } from '../documents/documentTexts';
@@ -42,7 +43,13 @@ export class SummaryWriter {
 
   /** Rejects with `not-found` when one of them is not stored any more. */
   async check(attachments: readonly Attachment[]): Promise<void> {
-    for (const attachment of attachments) await this.sources.texts.characters(attachment);
+    for (const attachment of attachments) {
+      if (isMedia(attachment.part)) {
+        const message = `${attachment.name} has no text that could be read part by part.`;
+        throw new ConcertinaError('bad-request', message, 'Ask about it instead, or remove it.');
+      }
+      await this.sources.texts.characters(attachment);
+    }
   }
 
   /** What is written is in `answer` and `progress`; the result says how it ended. */

@@ -7,27 +7,31 @@ import {
   type Chat,
   canGoOn,
   type Message,
-  releasedOf,
   type StopReason,
   type SummaryKind,
   titleFrom,
-  withoutReleased,
 } from '../../contract/chats';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import type { Settings } from '../../contract/settings';
 import type { DocumentStore } from '../documents/documentStore';
 import type { DocumentCounts, DocumentTexts } from '../documents/documentTexts';
-import type { Retrieval } from '../documents/retrieval';
+import type { MediaFiles } from '../documents/mediaFiles';
+import type { PassageSearch, Retrieval } from '../documents/retrieval';
 import type { EngineService } from '../engine/engineService';
 import { Emitter } from '../lib/emitter';
 import type { Logger } from '../lib/logger';
-import { branchTo, findMessage } from './chatLog';
+import { Briefs } from './briefs';
+import { BudgetService } from './budget';
+import { type ChatState, findMessage } from './chatLog';
 import type { ChatStore, FinalPart } from './chatStore';
-import { BudgetService, Questions } from './promptBuilder';
+import { type BranchMessage, promptBranch } from './promptBranch';
+import { Questions } from './promptBuilder';
+import { asked, Recall } from './recall';
 import { AnswerWriter, type BranchPrompt, RunningAnswer, type WritingEngine } from './runningAnswer';
 import { questionText } from './summaryPlan';
 import { SummaryProgress } from './summaryProgress';
 import { SummaryWriter } from './summaryWriter';
+import { ChatTitles } from './titles';
 
 export type AnswerEngine = WritingEngine & Pick<EngineService, 'frames' | 'live' | 'modelName'>;
 
@@ -45,14 +49,17 @@ export class TurnService {
   /** a part of a summary begins, or passages left the prompt for an answer */
   readonly progressed = new Emitter<{ chatId: string; message: Message }>();
   private readonly writer: AnswerWriter;
+  /** waited for before a question of the chat is read */
+  beforeTurn: (chatId: string) => Promise<void> = async () => undefined;
   private readonly running = new Map<string, { answer: RunningAnswer; done: Promise<void> }>();
 
   constructor(
     private readonly store: ChatStore,
     private readonly engine: AnswerEngine,
     private readonly settings: () => Settings,
-    private readonly questions: Pick<Questions, 'prompt' | 'attachments'>,
+    private readonly questions: Pick<Questions, 'prompt' | 'promptBefore' | 'attachments'>,
     private readonly summaries: Pick<SummaryWriter, 'check' | 'write'>,
+    private readonly recall: Pick<Recall, 'find'>,
     private readonly log: Logger,
     private readonly now: () => number = Date.now,
   ) {
@@ -67,8 +74,7 @@ export class TurnService {
     text: string,
     attachments: readonly Attachment[] = [],
   ): Promise<Turn> {
-    this.engine.live.requireUsable();
-    const chat = await this.store.open(chatId);
+    const chat = await this.ready(chatId);
     if (parentId !== null && !findMessage(chat, parentId)) throw missingMessage();
     return this.ask(chat, parentId, text, attachments);
   }
@@ -80,8 +86,7 @@ export class TurnService {
     attachments: readonly Attachment[],
     kind: SummaryKind,
   ): Promise<Turn> {
-    this.engine.live.requireUsable();
-    const chat = await this.store.open(chatId);
+    const chat = await this.ready(chatId);
     if (parentId !== null && !findMessage(chat, parentId)) throw missingMessage();
     const names = attachments.map(({ name }) => name);
     const read = attachments.map(withoutPassages);
@@ -95,8 +100,7 @@ export class TurnService {
 
   /** A second answer to the question of an answer (or a first one to a question that has none). */
   async regenerate(chatId: string, messageId: string): Promise<Turn> {
-    this.engine.live.requireUsable();
-    const chat = await this.store.open(chatId);
+    const chat = await this.ready(chatId);
     const message = findMessage(chat, messageId);
     if (!message) throw missingMessage();
     const questionId = message.role === 'user' ? message.id : message.parentId;
@@ -107,7 +111,7 @@ export class TurnService {
       await this.store.addMessages(chatId, [again]);
       return this.begin(chatId, this.summary(chat, question.attachments), null, again);
     }
-    const prompt = await this.promptOf(chat, branchTo(chat, questionId));
+    const prompt = await this.promptOf(chat, promptBranch(chat, questionId));
     const assistantMessage = this.newMessage('assistant', questionId, '');
     await this.store.addMessages(chatId, [assistantMessage]);
     return this.begin(chatId, this.answer(prompt), null, assistantMessage);
@@ -115,8 +119,7 @@ export class TurnService {
 
   /** The question in other words, as a new branch beside the old one; with its documents, unless others are named. */
   async edit(chatId: string, messageId: string, text: string, attachments?: readonly Attachment[]): Promise<Turn> {
-    this.engine.live.requireUsable();
-    const chat = await this.store.open(chatId);
+    const chat = await this.ready(chatId);
     const message = findMessage(chat, messageId);
     if (!message) throw missingMessage();
     if (message.role !== 'user') throw new ConcertinaError('bad-request', 'Only a question can be edited.');
@@ -125,8 +128,7 @@ export class TurnService {
 
   /** An answer that was stopped, or broke off, goes on behind what it has. */
   async continue(chatId: string, messageId: string): Promise<Turn> {
-    this.engine.live.requireUsable();
-    const chat = await this.store.open(chatId);
+    const chat = await this.ready(chatId);
     const message = findMessage(chat, messageId);
     if (!message) throw missingMessage();
     if (message.role !== 'assistant' || !canGoOn(message.stopReason))
@@ -134,7 +136,7 @@ export class TurnService {
     if (chat.messages.some(({ parentId }) => parentId === messageId)) {
       throw refuseToGoOn('Other messages build on this answer.');
     }
-    const branch = branchTo(chat, message.parentId);
+    const branch = promptBranch(chat, message.parentId);
     const write = message.summary
       ? this.summary(chat, branch.at(-1)?.attachments ?? [])
       : this.answer(await this.promptOf(chat, branch));
@@ -147,8 +149,9 @@ export class TurnService {
     this.running.get(requestId)?.answer.controller.abort();
   }
 
-  isAnswering(chatId: string): boolean {
-    return [...this.running.values()].some(({ answer }) => answer.chatId === chatId);
+  /** `chatId` left out: in any chat */
+  isAnswering(chatId?: string): boolean {
+    return [...this.running.values()].some(({ answer }) => chatId === undefined || answer.chatId === chatId);
   }
 
   /** Stops the answers of a chat and waits for their final records. */
@@ -172,38 +175,43 @@ export class TurnService {
     return { ...chat, messages };
   }
 
+  /** The chat, when an answer can be expected and nothing changes what it is read from. */
+  private async ready(chatId: string): Promise<ChatState> {
+    this.engine.live.requireUsable();
+    await this.beforeTurn(chatId);
+    return this.store.open(chatId);
+  }
+
   private async ask(
-    chat: Chat & { titled: boolean },
+    chat: ChatState,
     parentId: string | null,
     text: string,
     attachments: readonly Attachment[],
   ): Promise<Turn> {
-    const branch = branchTo(chat, parentId);
+    const branch = promptBranch(chat, parentId);
     // before anything is written: a document that is missing leaves the chat as it was
     const filled = await this.questions.attachments({ chat, branch, text, attachments });
-    const userMessage = { ...this.newMessage('user', parentId, text), attachments: filled };
-    const prompt = await this.promptOf(chat, [...branch, userMessage]);
+    const recalled = await this.recall.find({ chat, parentId, text, attachments: filled });
+    const fresh = { ...this.newMessage('user', parentId, text), attachments: filled };
+    const userMessage = recalled.length === 0 ? fresh : { ...fresh, recalled };
+    const prompt = await this.promptOf(chat, asked(chat, userMessage));
     const assistantMessage = this.newMessage('assistant', userMessage.id, '');
     await this.addTurn(chat, userMessage, assistantMessage);
     return this.begin(chat.id, this.answer(prompt), userMessage, assistantMessage);
   }
 
-  private async addTurn(
-    chat: Chat & { titled: boolean },
-    userMessage: Message,
-    assistantMessage: Message,
-  ): Promise<void> {
+  private async addTurn(chat: ChatState, userMessage: Message, assistantMessage: Message): Promise<void> {
     // from here on a change of the general one does not make the chat be read again behind the person's back
     if (chat.systemPrompt === null) await this.store.setSystemPrompt(chat.id, this.settings().systemPrompt);
     await this.store.addMessages(chat.id, [userMessage, assistantMessage]);
-    const title = chat.titled ? null : titleFrom(userMessage.text);
+    const title = chat.namedBy ? null : titleFrom(userMessage.text);
     // a chat without its title is no reason to leave the question without its answer
     if (title) await this.store.rename(chat.id, title, true).catch((error) => this.log.error(String(error)));
   }
 
-  private async promptOf(chat: Chat, branch: readonly Message[]): Promise<BranchPrompt> {
-    const build = (some: readonly Message[]) => this.questions.prompt(chat, some);
-    return { branch, messages: await build(withoutReleased(branch, releasedOf(branch))), build, now: chat.createdAt };
+  private async promptOf(chat: Chat, branch: readonly BranchMessage[]): Promise<BranchPrompt> {
+    const build = (some: readonly BranchMessage[]) => this.questions.prompt(chat, some);
+    return { branch, messages: await this.questions.promptBefore(chat, branch), build, now: chat.createdAt };
   }
 
   private answer(prompt: BranchPrompt): Write {
@@ -348,14 +356,34 @@ interface TurnsSetUp {
   texts: DocumentTexts;
   counts: DocumentCounts;
   retrieval: Retrieval;
+  media: MediaFiles;
+  passages: PassageSearch;
+  /** folder of files that are there for a moment */
+  scratch: string;
   store: DocumentStore;
   log: Logger;
 }
 
 /** What questions are made of, what they would take, and their answers. */
-export function setUpTurns({ chats, engine, settings, texts, counts, retrieval, store, log }: TurnsSetUp) {
-  const questions = new Questions(engine, texts, counts, retrieval, settings);
+export function setUpTurns({
+  chats,
+  engine,
+  settings,
+  texts,
+  counts,
+  retrieval,
+  media,
+  store,
+  passages,
+  scratch,
+  log,
+}: TurnsSetUp) {
+  const questions = new Questions(engine, texts, counts, retrieval, media, settings);
   const summaries = new SummaryWriter(engine, { texts, counts, store }, settings);
-  const turns = new TurnService(chats, engine, settings, questions, summaries, log);
-  return { questions, turns, budgets: new BudgetService(chats, engine, questions, counts, store) };
+  const recall = new Recall(passages, engine, questions, settings, scratch, log);
+  const turns = new TurnService(chats, engine, settings, questions, summaries, recall, log);
+  new ChatTitles(chats, engine, questions, settings, log);
+  const briefs = new Briefs(chats, engine, questions, turns, settings, log);
+  turns.beforeTurn = (chatId) => briefs.settled(chatId);
+  return { questions, turns, briefs, budgets: new BudgetService(chats, engine, questions, counts, store, recall) };
 }

@@ -3,8 +3,8 @@ import { type Attachment, type Chat, releasedOf, titleFrom, withoutReleased } fr
 import type { ComparePrompt } from '../../contract/compare';
 import type { CompareTask } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
-import { branchTo } from '../chats/chatLog';
 import type { ChatStore } from '../chats/chatStore';
+import { promptBranch } from '../chats/promptBranch';
 import { type BlockOf, buildPrompt, type PromptSource, systemPromptOf } from '../chats/promptBuilder';
 
 export interface ResolvedPrompt extends Pick<CompareTask, 'prompt' | 'material'> {
@@ -78,7 +78,7 @@ async function askedBy(prompt: ComparePrompt, parts: Pick<PromptParts, 'chats' |
     return { chat: null, sources, asked: { ...prompt, attachments } };
   }
   const chat = await parts.chats.open(prompt.chatId);
-  const shown = branchTo(chat, prompt.leafId ?? chat.leafId);
+  const shown = promptBranch(chat, prompt.leafId ?? chat.leafId);
   // as its answer read it
   const branch = withoutReleased(shown, releasedOf(shown));
   while (branch.at(-1)?.role === 'assistant') branch.pop();

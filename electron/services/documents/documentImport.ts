@@ -1,11 +1,15 @@
 /** Documents that came with a file of exported chats: their text was taken out elsewhere, their files are not here. */
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { DocumentInfo, ExportedDocument, Section } from '../../contract/documents';
 import { ConcertinaError } from '../../contract/errors';
+import { usualPart } from '../../contract/lib/senses';
 import type { TextMark } from '../../contract/workerTasks';
 import { storageError } from '../lib/files';
 import { type DocumentStore, textPath } from './documentStore';
+import { storeMedia } from './mediaFiles';
+import { documentId } from './source';
 
 const notice = 'Its text came with an imported chat.';
 const markEvery = 65_536;
@@ -16,10 +20,11 @@ const markEvery = 65_536;
  */
 export async function importDocument(
   store: DocumentStore,
-  { document, sections, text }: ExportedDocument,
+  { document, sections, text, file }: ExportedDocument,
 ): Promise<DocumentInfo> {
   const here = await store.find(document.id);
   if (here) return here;
+  if (usualPart(document).kind !== 'whole') return importFile(store, document, file ?? '');
   if (!cover(sections, text.length)) {
     throw new ConcertinaError(
       'bad-request',
@@ -61,6 +66,29 @@ export async function importDocument(
     await store.put(folder, stored, extraction);
     return stored;
   } finally {
+    await store.discard(folder);
+  }
+}
+
+/** An image or sound; its id is that of its bytes. */
+async function importFile(
+  store: DocumentStore,
+  { name, kind }: Pick<DocumentInfo, 'name' | 'kind'>,
+  base64: string,
+): Promise<DocumentInfo> {
+  const file = Buffer.from(base64, 'base64');
+  if (file.length === 0)
+    throw new ConcertinaError('bad-request', `The file of ${name} is not there.`, 'Export it again.');
+  const id = await documentId(createHash('sha256').update(file).digest('hex'), kind, '');
+  const known = await store.find(id);
+  if (known) return known;
+  const [folder, own] = [await store.temporary(), await store.temporary()];
+  try {
+    const path = join(own, 'file');
+    await writeFile(path, file, { mode: 0o600 });
+    return await storeMedia(store, folder, { id, kind, name, bytes: file.length }, path);
+  } finally {
+    await store.discard(own);
     await store.discard(folder);
   }
 }

@@ -1,13 +1,13 @@
 /** Attaching documents: jobs that wait for each other, each read by a process of its own, and what became of them. */
 
 import { randomUUID } from 'node:crypto';
-import { appendFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { DocumentInfo, DocumentJob, UploadAnswer, UploadPart } from '../../contract/documents';
-import { ConcertinaError, toErrorPayload } from '../../contract/errors';
+import { toErrorPayload } from '../../contract/errors';
 import { pageOf } from '../../contract/lib/pages';
+import { noSenses, type Senses } from '../../contract/lib/senses';
 import { SerialQueue } from '../../contract/lib/serialQueue';
-import { limits } from '../../contract/limits';
 import type { ReadingFolders, ReadingLimits } from '../../contract/workerTasks';
 import type { EngineService } from '../engine/engineService';
 import type { ProcessTransport } from '../engine/engineTransport';
@@ -18,9 +18,12 @@ import { DocumentStore, originalPath, textPath } from './documentStore';
 import { DocumentCounts, DocumentTexts } from './documentTexts';
 import { DocumentUse } from './documentUse';
 import { canceled, runExtraction } from './extraction';
+import { MediaFiles, storeMedia } from './mediaFiles';
 import { PagePictures } from './pagePictures';
 import { PassageSearch, Retrieval } from './retrieval';
-import { copyOriginal, type LookedAt, lookAt, tooLarge } from './source';
+import { type SearchModelParts, SearchModelService } from './searchModel';
+import { copyOriginal, type LookedAt, lookAt } from './source';
+import { Uploads } from './uploads';
 
 interface DocumentServiceOptions {
   /** <data>/documents */
@@ -31,13 +34,16 @@ interface DocumentServiceOptions {
   silenceMs?: number;
   folders: ReadingFolders;
   log: Logger;
+  /** what the model in use reads as it is, and whether it can read a file; rejects with why not */
+  media?: { senses(): Senses | null; check(path: string): Promise<unknown> };
 }
 
-/** A file that waits to be read. `ownFolder`: holds our own copy of it, which goes when the job ends. */
+/** A file that waits to be read. `ownFolder`: of our own copy, which goes when the job ends; `asText`: whatever the model sees */
 interface Order {
   path: string;
   name: string;
   ownFolder: string | null;
+  asText?: true;
 }
 
 /** documents that wait for a password at once; a page that was closed leaves its own behind */
@@ -67,6 +73,12 @@ export class DocumentService {
   /** @returns ids of the jobs, one for each path; what is wrong with a file is in its job */
   addPaths(paths: string[]): string[] {
     return paths.map((path) => this.enqueue({ path: resolve(path), name: basename(path), ownFolder: null }));
+  }
+
+  /** The text of an image that is stored, by OCR. */
+  async readAsText(documentId: string): Promise<string> {
+    const { name } = await this.store.get(documentId);
+    return this.enqueue({ path: await this.store.originalPath(documentId), name, ownFolder: null, asText: true });
   }
 
   /** Pasted text; the ending of its name says what it is. */
@@ -169,20 +181,22 @@ export class DocumentService {
 
   private async attach(
     id: string,
-    { path, name }: Order,
+    { path, name, asText }: Order,
     password: string | null,
     signal: AbortSignal,
   ): Promise<DocumentInfo> {
-    const { openProcess, folders, limits, silenceMs } = this.options;
-    const looked = await lookAt(path, name, folders.languages, signal, (fraction) =>
-      this.jobs.update(id, { progress: fraction * lookShare }),
-    );
+    const { openProcess, folders, limits, silenceMs, media } = this.options;
+    const onLooked = (fraction: number) => this.jobs.update(id, { progress: fraction * lookShare });
+    const senses = (!asText && media?.senses()) || noSenses;
+    const looked = await lookAt(path, name, folders.languages, signal, onLooked, senses);
     const known = await this.store.find(looked.id);
     const folder = await this.store.temporary();
     try {
       // the same content under another name
       if (known) return { ...(await this.withOriginal(known, path, looked, folder)), name };
       const { kind, bytes } = looked;
+      if (kind === 'image' || kind === 'sound')
+        return await storeMedia(this.store, folder, { ...looked, name }, path, media?.check);
       const task = { path, name, kind, bytes, textPath: textPath(folder), folders, password };
       const extraction = await runExtraction(task, {
         openProcess,
@@ -271,87 +285,15 @@ class JobList {
   }
 }
 
-// Files that a browser sends in parts, because a page does not know their paths.
-
-/** A page that sends nothing for so long is gone. */
-const idleMs = 600_000;
-const mostAtOnce = 16;
-
-interface Upload {
-  folder: string;
-  path: string;
-  bytes: number;
-  received: number;
-  writing: boolean;
-  lastAt: number;
-}
-
-export interface Folders {
-  temporary(): Promise<string>;
-  discard(folder: string): Promise<void>;
-}
-
-class Uploads {
-  private readonly open = new Map<string, Upload>();
-
-  constructor(
-    private readonly folders: Folders,
-    private readonly now: () => number = Date.now,
-  ) {}
-
-  /** `file`: the whole one, when this was its last part; whoever takes it discards its folder. */
-  async take(part: UploadPart): Promise<{ uploadId: string; file: { folder: string; path: string } | null }> {
-    const uploadId = part.uploadId ?? (await this.begin(part));
-    const upload = this.open.get(uploadId);
-    if (!upload) throw new ConcertinaError('not-found', 'This upload is not known any more.', 'Attach the file again.');
-    const data = Buffer.from(part.data, 'base64');
-    const fits = part.offset === upload.received && upload.received + data.length <= upload.bytes;
-    if (!fits || upload.writing) throw new ConcertinaError('bad-request', 'The parts of the file do not fit together.');
-    upload.writing = true;
-    try {
-      await appendFile(upload.path, data, { mode: 0o600 });
-    } catch (error) {
-      await this.drop(uploadId);
-      throw storageError('The file could not be taken over', error);
-    } finally {
-      upload.writing = false;
-    }
-    upload.received += data.length;
-    upload.lastAt = this.now();
-    if (upload.received < upload.bytes) return { uploadId, file: null };
-    this.open.delete(uploadId);
-    return { uploadId, file: { folder: upload.folder, path: upload.path } };
-  }
-
-  async close(): Promise<void> {
-    for (const id of [...this.open.keys()]) await this.drop(id);
-  }
-
-  private async begin({ name, bytes }: UploadPart): Promise<string> {
-    if (bytes > limits.maxDocumentBytes) throw tooLarge(name);
-    for (const [id, { lastAt }] of this.open) if (lastAt < this.now() - idleMs) await this.drop(id);
-    if (this.open.size >= mostAtOnce) {
-      throw new ConcertinaError('busy', 'Too many files are being sent at once.', 'Wait until some are done.');
-    }
-    const id = randomUUID();
-    const folder = await this.folders.temporary();
-    const path = join(folder, 'file');
-    this.open.set(id, { folder, path, bytes, received: 0, writing: false, lastAt: this.now() });
-    return id;
-  }
-
-  private async drop(id: string): Promise<void> {
-    const upload = this.open.get(id);
-    this.open.delete(id);
-    if (upload) await this.folders.discard(upload.folder);
-  }
-}
-
 interface DocumentsSetUp extends Pick<DocumentServiceOptions, 'openProcess' | 'log'> {
   dataFolder: string;
   bundles: string;
   workerFile: string;
-  engine: Pick<EngineService, 'countTexts' | 'loads'>;
+  engine: Pick<
+    EngineService,
+    'countTexts' | 'countMedia' | 'loads' | 'live' | 'modelName' | 'contextSize' | 'changed' | 'status'
+  >;
+  searchModel: Pick<SearchModelParts, 'embedder' | 'inspector' | 'models' | 'chosen'>;
   chats: ConstructorParameters<typeof DocumentUse>[0];
   /** other files that name documents: comparisons, and questions that wait */
   others: () => Promise<string[]>;
@@ -369,13 +311,21 @@ export async function setUpDocuments(parts: DocumentsSetUp) {
     },
     openProcess,
     log,
+    media: {
+      senses: () => engine.live.senses(),
+      check: async (path) => engine.contextSize() > 0 && engine.countMedia([path]),
+    },
   });
   await documents.load();
   const texts = new DocumentTexts(documents.store);
   const passages = new PassageSearch(parts.workerFile);
-  const retrieval = new Retrieval(passages, documents.store, texts, (some) => engine.countTexts(some));
+  const { store } = documents;
+  const searchModel = new SearchModelService({ ...parts.searchModel, store, passages, engine, log });
+  const retrieval = new Retrieval(passages, store, texts, searchModel, (some) => engine.countTexts(some));
   const documentUse = new DocumentUse(parts.chats, documents.store, log, parts.others);
   void documentUse.sweep();
   const pages = new PagePictures(documents.store, openProcess, join(bundles, 'ocr', 'pdfium.wasm'));
-  return { documents, pages, texts, counts: new DocumentCounts(texts, engine), passages, retrieval, documentUse };
+  const media = new MediaFiles(documents.store, pages, engine);
+  const counts = new DocumentCounts(texts, engine, media);
+  return { documents, pages, media, texts, counts, passages, retrieval, searchModel, documentUse };
 }

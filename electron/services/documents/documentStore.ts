@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { mkdir, mkdtemp, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
@@ -91,12 +91,36 @@ export class DocumentStore {
     return textPath(this.place(id));
   }
 
+  /** Where the vectors of its passages are or will be; they go with the document. */
+  async vectorsPath(id: string): Promise<string> {
+    await this.required(id);
+    return join(this.place(id), 'vectors.bin');
+  }
+
   /** The copy of the file; rejects with `not-found` where none is kept. */
   async originalPath(id: string): Promise<string> {
     const { document } = await this.required(id);
     const path = originalPath(this.place(id));
     if (document.original && existsSync(path)) return path;
     throw new ConcertinaError('not-found', 'The file of this document is not kept.', 'Attach the file again.');
+  }
+
+  /** The file of a page that was drawn, which is kept with the document. */
+  async drawnPage(id: string, sheet: number, draw: () => Promise<Uint8Array>): Promise<string> {
+    await this.required(id);
+    const path = join(this.place(id), `page-${sheet}.png`);
+    if (existsSync(path)) return path;
+    const picture = await draw();
+    const folder = await this.temporary();
+    try {
+      await writeFile(join(folder, 'page'), picture, { mode: 0o600 });
+      await rename(join(folder, 'page'), path);
+    } catch (error) {
+      throw storageError('The picture of a page could not be stored', error);
+    } finally {
+      await this.discard(folder);
+    }
+    return path;
   }
 
   /** Takes over a copy of the file, of a document that was stored without one. */
@@ -207,7 +231,7 @@ function gone(): ConcertinaError {
   );
 }
 
-// The files of one stored document: meta.json with what is known about it, text.txt, and a copy of its file where its pages can be drawn.
+// The files of one stored document: meta.json with what is known about it, text.txt, a copy of its file where its pages can be drawn, and the vectors of its passages.
 
 const metaSchema = z.object({
   version: z.literal(1),

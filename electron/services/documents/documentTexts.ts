@@ -3,6 +3,7 @@
 import type { Attachment, AttachmentPart } from '../../contract/chats';
 import type { Section } from '../../contract/documents';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
+import { isMedia } from '../../contract/lib/senses';
 import { limits } from '../../contract/limits';
 import type { EngineService } from '../engine/engineService';
 import { type DocumentStore, lastAtOrBefore } from './documentStore';
@@ -18,8 +19,12 @@ export class DocumentTexts {
 
   constructor(private readonly store: DocumentStore) {}
 
-  /** Rejects with `not-found`, and the name of the document, when its text is not stored any more. */
+  /** Rejects with `not-found`, and the name of the document, when its text is not stored any more; `bad-request` for an image. */
   async block(attachment: Attachment): Promise<string> {
+    if (isMedia(attachment.part)) {
+      const message = `${attachment.name} cannot be used here: text alone is read.`;
+      throw new ConcertinaError('bad-request', message, 'Leave it out.');
+    }
     const key = JSON.stringify([attachment.documentId, attachment.name, attachment.part]);
     const block = this.blocks.get(key) ?? (await this.read(attachment));
     this.keep(key, block);
@@ -119,6 +124,10 @@ export function stretchesOf(part: AttachmentPart, sections: readonly Section[]):
       return merged(part.sections.map((index) => sections[index] ?? missingSection(index, sections.length)));
     case 'passages':
       return merged(part.passages);
+    // what the model sees or hears has no words
+    case 'image':
+    case 'sound':
+      return [];
   }
 }
 
@@ -162,7 +171,7 @@ function merged(stretches: readonly Stretch[]): Stretch[] {
 }
 
 /** A name is a line of its own kind: nothing in it ends the mark. */
-function attributeOf(name: string): string {
+export function attributeOf(name: string): string {
   return name.replace(/["<>]/g, "'").replace(/\p{Cc}/gu, ' ');
 }
 
@@ -179,11 +188,13 @@ export class DocumentCounts {
   constructor(
     private readonly texts: DocumentTexts,
     private readonly model: Pick<EngineService, 'countTexts' | 'loads'>,
+    private readonly media: { count(attachment: Attachment): Promise<number> },
   ) {}
 
   /** Of the block that stands in a prompt. */
   async block(attachment: Attachment): Promise<number> {
     const { documentId, name, part } = attachment;
+    if (isMedia(part)) return this.media.count(attachment);
     if (part.kind === 'passages') return this.count(await this.texts.block(attachment));
     const sections = await this.sections(documentId);
     const chosen = part.kind === 'whole' ? sections : part.sections.map((index) => sections[index] ?? 0);

@@ -1,5 +1,6 @@
 /** Which documents the chats, the questions that wait and the comparisons name. The logs are looked through as they are, without parsing them. */
 import { createReadStream, existsSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { DocumentUsage } from '../../contract/documents';
 import type { ChatStore } from '../chats/chatStore';
 import { storageError } from '../lib/files';
@@ -57,6 +58,17 @@ export class DocumentUse {
     await this.quietly(async () => {
       await this.store.sweep(await this.inUse(), { only });
     });
+  }
+
+  /** How many chats name each of these documents; one that none names is not there. */
+  async chatsOf(documentIds: readonly string[]): Promise<Record<string, number>> {
+    const chats = new Map(documentIds.map((id) => [id, new Set<string>()]));
+    if (chats.size === 0) return {};
+    for (const path of await this.chats.files()) {
+      const [chatId = ''] = basename(path).split('.');
+      for (const id of await documentsIn([path])) chats.get(id)?.add(chatId);
+    }
+    return Object.fromEntries([...chats].flatMap(([id, { size }]) => (size > 0 ? [[id, size]] : [])));
   }
 
   private async inUse(): Promise<Set<string>> {

@@ -31,7 +31,7 @@ const usualLimits: ReadingLimits = {
 /** mammoth makes a tree of each element: 560 MB for 100,000 paragraphs; what reads the other office documents does so, too */
 const treeLimits: ReadingLimits = { ...usualLimits, memoryBytes: 640e6, heapMb: 512 };
 const trees = new Set<DocumentKind>(['docx', 'odt', 'rtf', 'epub', 'pptx', 'odp', 'xlsx', 'ods', 'eml']);
-/** 40 million pixels of a photo, as a decoder and Tesseract hold them */
+/** the pixels of a photo of some 30 million, as a decoder and Tesseract hold them */
 const pictureLimits: ReadingLimits = { ...usualLimits, memoryBytes: 640e6 };
 /** A process that says nothing for so long, by the clock, waits for a disk in vain or was stopped. */
 const usualSilenceMs = 600_000;

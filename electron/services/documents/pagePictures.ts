@@ -7,6 +7,8 @@ import type { ProcessTransport } from '../engine/engineTransport';
 import type { DocumentStore } from './documentStore';
 import { drawPage } from './extraction';
 
+/** pixels of a page that the model sees: 150 dpi of A4 */
+const seenWidth = 1240;
 /** characters that are marked on one page at most */
 const mostMarked = 10_000;
 /** characters in which the end of a line is looked for */
@@ -43,6 +45,14 @@ export class PagePictures {
   async close(): Promise<void> {
     for (const stop of this.open.values()) stop.abort();
     await this.queue.idle();
+  }
+
+  /** A page as the model sees it: a PNG that stays with its document. */
+  file(documentId: string, sheet: number): Promise<string> {
+    return this.store.drawnPage(documentId, sheet, async () => {
+      const asked = { documentId, sheet, width: seenWidth, place: null };
+      return Buffer.from((await this.draw(asked)).png, 'base64');
+    });
   }
 
   private async drawn({ documentId, sheet, width, place }: Asked, signal: AbortSignal): Promise<PagePicture> {

@@ -1,13 +1,14 @@
 /** Chooses the passages of documents that fit a question best, as many as there is room for. */
 
-import type { Attachment, Passage, ScoredPassage } from '../../contract/chats';
-import { ConcertinaError } from '../../contract/errors';
+import type { Attachment, Passage, ScoredPassage, WordsAlone } from '../../contract/chats';
+import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import { pagesNamedIn, pagesOfName } from '../../contract/lib/pages';
 import { limits } from '../../contract/limits';
 import type { FoundPassage, FoundPassages, PassageTask } from '../../contract/workerTasks';
 import { TaskThread } from '../lib/taskThread';
 import type { DocumentStore } from './documentStore';
 import { type DocumentTexts, documentBlock, markedText, sectionAt } from './documentTexts';
+import type { SearchModelService } from './searchModel';
 
 /** passages that are looked at for one question */
 const mostCandidates = 64;
@@ -16,11 +17,21 @@ const mostOfQuestion = 2000;
 /** pages that a question names, of which each goes as a whole */
 const mostNamed = 8;
 
+interface Ranked extends FoundPassages {
+  /** why, where a search model should have ranked too */
+  wordsAlone?: WordsAlone;
+}
+
 export class Retrieval {
+  /** searches of each view: one that waits for the search model must not end a newer one */
+  private readonly newest = new Map<string, number>();
+  private searches = 0;
+
   constructor(
     private readonly passages: PassageSearch,
     private readonly store: DocumentStore,
     private readonly texts: DocumentTexts,
+    private readonly searchModel: Pick<SearchModelService, 'of' | 'damaged'>,
     /** tokens of each text as it stands inside a prompt */
     private readonly count: (texts: string[]) => Promise<number[]>,
   ) {}
@@ -31,13 +42,14 @@ export class Retrieval {
     query: string,
     limit: number,
     asker?: string,
-  ): Promise<{ passages: ScoredPassage[]; all: number }> {
+  ): Promise<{ passages: ScoredPassage[]; all: number; wordsAlone?: WordsAlone }> {
     if (query.trim() === '') return { passages: [], all: 0 };
-    const { passages, all } = await this.find({ documentId, query, limit }, asker);
-    return { passages: await this.labeled(documentId, passages), all };
+    const { passages, all, wordsAlone } = await this.find({ documentId, query, limit }, query, asker);
+    return { passages: await this.labeled(documentId, passages), all, ...(wordsAlone && { wordsAlone }) };
   }
 
   cancelSearch(asker: string): void {
+    this.newest.delete(asker);
     this.passages.cancel(asker);
   }
 
@@ -51,31 +63,56 @@ export class Retrieval {
     const chosenWords = (part.kind === 'passages' && part.words) || undefined;
     const query = chosenWords ?? question.slice(-mostOfQuestion).trim();
     const search = (words: string, chosen: boolean) =>
-      this.find({ documentId, query: words, chosen, limit: mostCandidates });
-    const matching = await search(query, chosenWords !== undefined);
+      this.byWords({ documentId, query: words, chosen, limit: mostCandidates });
+    const chosen = chosenWords !== undefined;
+    const matching = await this.find({ documentId, query, chosen, limit: mostCandidates }, query);
     const named = await this.pagesNamed(documentId, query);
     const nothing = matching.all === 0 && named.length === 0;
     const found = nothing ? await search('', false) : matching;
     // the room that is left goes to passages that have only the common words of the question; chosen words are all searched for
-    const hasRoom = chosenWords === undefined && found.passages.length < mostCandidates;
+    const hasRoom = !chosen && found.passages.length < mostCandidates;
     const others = hasRoom ? (await search(query, true)).passages : [];
     const known = new Set(found.passages.map(({ start }) => start));
     const ranked = [...found.passages, ...others.filter(({ start }) => !known.has(start))].filter(
       (one) => !named.some(({ start, end }) => start <= one.start && one.end <= end),
     );
     const candidates = [...named, ...(await this.labeled(documentId, ranked))];
-    const chosen = await this.cheapEnough(attachment, candidates, most);
+    const fitting = await this.cheapEnough(attachment, candidates, most);
     const words = found.words.slice(0, limits.maxSearchWords);
-    let filled = withPassages(attachment, chosen, words);
+    let filled = withPassages(attachment, fitting, words, matching.wordsAlone);
     // counted alone, they can come to a few tokens less than together
-    while (chosen.length > 0 && (await this.tokensOf(filled)) > most) {
-      chosen.pop();
-      filled = withPassages(attachment, chosen, words);
+    while (fitting.length > 0 && (await this.tokensOf(filled)) > most) {
+      fitting.pop();
+      filled = withPassages(attachment, fitting, words, matching.wordsAlone);
     }
     return filled;
   }
 
-  private async find(task: Omit<PassageTask, 'textPath'>, asker?: string): Promise<FoundPassages> {
+  /** By words, and by the meaning of `question` where there is a search model that can. */
+  private async find(task: Omit<PassageTask, 'textPath'>, question: string, asker?: string): Promise<Ranked> {
+    const number = ++this.searches;
+    if (asker !== undefined) this.newest.set(asker, number);
+    const sought = await this.searchModel.of(task.documentId, question);
+    if (asker !== undefined && this.newest.get(asker) !== number)
+      throw new ConcertinaError('cancelled', 'A newer search took the place of this one.');
+    if (sought === null) return this.byWords(task, asker);
+    if ('wordsAlone' in sought) return { ...(await this.byWords(task, asker)), ...sought };
+    try {
+      return await this.ask({ ...task, meaning: sought.meaning }, asker);
+    } catch (error) {
+      if (toErrorPayload(error).code === 'cancelled') throw error;
+      await this.searchModel.damaged(task.documentId, error);
+      return { ...(await this.byWords(task, asker)), wordsAlone: 'failed' };
+    }
+  }
+
+  /** Without the reasons: there is but one. */
+  private async byWords(task: Omit<PassageTask, 'textPath'>, asker?: string): Promise<FoundPassages> {
+    const found = await this.ask(task, asker);
+    return { ...found, passages: found.passages.map(({ words: _, ...passage }) => passage) };
+  }
+
+  private async ask(task: Omit<PassageTask, 'textPath'>, asker?: string): Promise<FoundPassages> {
     return this.passages.ask({ ...task, textPath: await this.store.textPath(task.documentId) }, asker);
   }
 
@@ -92,10 +129,7 @@ export class Retrieval {
 
   private async labeled(documentId: string, found: FoundPassage[]): Promise<ScoredPassage[]> {
     const sections = await this.store.sections(documentId);
-    return found.map(({ start, end, score }) => {
-      const label = sections[sectionAt(sections, start)]?.label ?? '';
-      return { start, end, label, score };
-    });
+    return found.map((passage) => ({ ...passage, label: sections[sectionAt(sections, passage.start)]?.label ?? '' }));
   }
 
   /** Still the best first. One that is too long leaves its room to the next. */
@@ -126,10 +160,15 @@ export class Retrieval {
   }
 }
 
-function withPassages(attachment: Attachment, chosen: readonly ScoredPassage[], words: string): Attachment {
-  const passages: Passage[] = chosen.map(({ start, end, label }) => ({ start, end, label }));
+function withPassages(
+  attachment: Attachment,
+  chosen: readonly ScoredPassage[],
+  words: string,
+  wordsAlone: WordsAlone | undefined,
+): Attachment {
+  const passages: Passage[] = chosen.map(({ score: _, ...passage }) => passage);
   passages.sort((a, b) => a.start - b.start);
-  return { ...attachment, part: { kind: 'passages', passages, words } };
+  return { ...attachment, part: { kind: 'passages', passages, words, ...(wordsAlone && { wordsAlone }) } };
 }
 
 // Finds passages of documents, in a worker thread that keeps the indexes: none of this holds up the main process.

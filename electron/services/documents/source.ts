@@ -5,6 +5,7 @@ import { constants, createReadStream } from 'node:fs';
 import { chmod, copyFile, open, readdir, rm, stat } from 'node:fs/promises';
 import type { DocumentKind } from '../../contract/documents';
 import { ConcertinaError, messageOf } from '../../contract/errors';
+import { noSenses, type Senses } from '../../contract/lib/senses';
 import { troubleOf } from '../../contract/lib/systemErrors';
 import { limits } from '../../contract/limits';
 import { extractorVersion } from '../../contract/workerTasks';
@@ -22,8 +23,8 @@ export interface LookedAt {
 /** kinds that OCR may have read: data of another language gives another text */
 const perhapsRecognized = new Set<DocumentKind>(['pdf', 'picture']);
 
-/** kinds of which a copy is kept, as large as the file: their pages are looked at to check what an answer says */
-const keptKinds = new Set<DocumentKind>(['pdf']);
+/** kinds of which a copy is kept, as large as the file: their pages are looked at to check what an answer says, or the model reads it */
+const keptKinds = new Set<DocumentKind>(['pdf', 'image', 'sound']);
 
 /**
  * Copies the file to check answers against. False: its kind has no pages to draw, or there is no copy of the very bytes that
@@ -49,17 +50,20 @@ export async function copyOriginal(
   return false;
 }
 
-/** Rejects with a sentence for a person, or with an `AbortError`. `onProgress`: 0 to 1. */
+/** Rejects with a sentence for a person, or with an `AbortError`. `onProgress`: 0 to 1; `senses`: of the model that is to read it. */
 export async function lookAt(
   path: string,
   name: string,
   languageFolder: string,
   signal: AbortSignal,
   onProgress: (fraction: number) => void,
+  senses: Senses = noSenses,
 ): Promise<LookedAt> {
   const bytes = await sizeOf(path, name);
   try {
-    const kind = kindOfDocument(name, await headOf(path));
+    const kind = kindOfDocument(name, await headOf(path), senses);
+    if ((kind === 'image' || kind === 'sound') && bytes > limits.maxMediaBytes)
+      throw tooLarge(name, limits.maxMediaBytes);
     const hash = createHash('sha256');
     let done = 0;
     for await (const piece of createReadStream(path, { highWaterMark: pieceBytes, signal })) {
@@ -75,18 +79,19 @@ export async function lookAt(
 }
 
 /** The same bytes give another text when they are read as another kind, or by another version of the extraction. */
-async function documentId(sha256: string, kind: DocumentKind, languageFolder: string): Promise<string> {
+export async function documentId(sha256: string, kind: DocumentKind, languageFolder: string): Promise<string> {
   const languages = perhapsRecognized.has(kind) ? await readdir(languageFolder).catch(() => []) : [];
   const facts = [sha256, kind, extractorVersion, ...languages.sort()];
   return createHash('sha256').update(facts.join(' ')).digest('hex');
 }
 
-export function tooLarge(name: string): ConcertinaError {
-  const most = limits.maxDocumentBytes / 1e6;
+export function tooLarge(name: string, most: number = limits.maxDocumentBytes): ConcertinaError {
   return new ConcertinaError(
     'document-unsupported',
-    `${name} is larger than ${most} MB, the most that can be attached.`,
-    'Split it and attach the parts that you need.',
+    `${name} is larger than ${Math.floor(most / 1e6)} MB, the most that can be attached.`,
+    most < limits.maxDocumentBytes
+      ? 'Make it smaller, and attach that.'
+      : 'Split it and attach the parts that you need.',
   );
 }
 
@@ -180,11 +185,17 @@ const office: Record<string, [what: string, instead: string]> = {
 };
 
 /** Throws `document-unsupported`. Other binary files than those known here are found out while they are read. */
-function kindOfDocument(name: string, head: Buffer): DocumentKind {
+function kindOfDocument(name: string, head: Buffer, { sees, hears }: Senses): DocumentKind {
   const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
   const text = head.toString('latin1');
   if (text.includes('%PDF-')) return 'pdf';
+  if (sees && isSeen(text)) return 'image';
   if (isPicture(text)) return 'picture';
+  if (isSound(text)) {
+    if (hears) return 'sound';
+    const model = 'Choose a model with a projector (mmproj) that hears, or attach what is said as text.';
+    throw refusal(name, 'sound', model);
+  }
   const known = byExtension.get(extension);
   if (text.startsWith('{\\rtf')) return 'rtf';
   if (text.startsWith('PK\x03\x04') && !(known && packed.has(known))) {
@@ -195,6 +206,16 @@ function kindOfDocument(name: string, head: Buffer): DocumentKind {
   const [what, instead] = office[extension] ?? [];
   if (what && instead) throw refusal(name, what, instead);
   return known ?? 'text';
+}
+
+/** What the engine decodes. */
+function isSeen(head: string): boolean {
+  return /^(?:\x89PNG|\xff\xd8\xff|GIF8[79]a|BM.{4}\0\0\0\0)/s.test(head);
+}
+
+/** Among text that begins so by chance there are no such bytes. */
+function isSound(head: string): boolean {
+  return /^(?:RIFF.{4}WAVE|ID3[^\w\s]|fLaC\0|OggS\0|\xff[\xfa\xfb\xf2\xf3])/s.test(head);
 }
 
 function isPicture(head: string): boolean {

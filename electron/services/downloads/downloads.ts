@@ -6,6 +6,7 @@ import { dirname } from 'node:path';
 import type { z } from 'zod';
 import { ConcertinaError, type ErrorPayload, toErrorPayload } from '../../contract/errors';
 import type { Download, downloadRequestSchema, HubPart } from '../../contract/hub';
+import { kindOfFile } from '../hub/api';
 import type { HubHttp } from '../hub/http';
 import { Emitter } from '../lib/emitter';
 import type { Logger } from '../lib/logger';
@@ -188,7 +189,7 @@ export class Downloads {
     let free = this.parts.parallel() - all.filter(({ run }) => run).length;
     for (const item of all) {
       if (free <= 0) break;
-      if (item.entry.state !== 'queued' || item.run) continue;
+      if (item.entry.state !== 'queued' || item.run || all.some((other) => other.run && shares(item, other))) continue;
       free--;
       this.begin(item);
     }
@@ -281,7 +282,8 @@ export class Downloads {
     const bytes = bytesOf(entry);
     const speed = entry.state === 'active' ? live.speed.perSecond() : 0;
     const secondsLeft = speed > 0 ? (bytes - entry.done) / speed : null;
-    return { ...rest, parts: parts.length, bytes, speed, secondsLeft, retryAt: live.retryAt, modelId: live.modelId };
+    const own = parts.filter(({ path }) => kindOfFile(path) === kindOfFile(entry.file));
+    return { ...rest, parts: own.length, bytes, speed, secondsLeft, retryAt: live.retryAt, modelId: live.modelId };
   }
 
   private progress(item: Item, change: Partial<Entry>): void {
@@ -332,6 +334,11 @@ export class Downloads {
     this.awake = on;
     this.parts.keepAwake?.(on);
   }
+}
+
+/** The projector of two files of a model: only one may write it. */
+function shares({ entry }: Item, { entry: other }: Item): boolean {
+  return entry.repo === other.repo && entry.parts.some(({ path }) => other.parts.some((part) => part.path === path));
 }
 
 function bytesOf({ parts }: Pick<Entry, 'parts'>): number {

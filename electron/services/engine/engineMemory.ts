@@ -59,6 +59,8 @@ export function looksTheSame(shown: Memory, now: Memory): boolean {
     shown.draft.kv === now.draft.kv &&
     alike(shown.draft.weights, now.draft.weights) &&
     alike(shown.draft.compute, now.draft.compute) &&
+    alike(shown.projector.weights, now.projector.weights) &&
+    alike(shown.projector.compute, now.projector.compute) &&
     shown.promptCache === now.promptCache &&
     alike(shown.promptCacheUsed, now.promptCacheUsed) &&
     alike(shown.process, now.process) &&
@@ -131,13 +133,13 @@ export function appMemory(pids: readonly number[], readStatus: (pid: number) => 
   return bytes;
 }
 
-/** The app's processes but the engine's. `listed`: with it or without it, and with its other child or without. */
+/** The app's processes but the engine's. `listed`: with it or without it, and with its other children or without. */
 export function besideEngine(
   listed: readonly number[],
   engine: number | undefined,
-  other: number | undefined,
+  others: readonly (number | undefined)[],
 ): number[] {
-  const all = new Set(other === undefined ? listed : [...listed, other]);
+  const all = new Set([...listed, ...others].filter((pid) => pid !== undefined));
   return [...all].filter((pid) => pid !== engine);
 }
 

@@ -7,6 +7,7 @@ import {
   type ApiPart,
   type ApiRequest,
   type ApiSettings,
+  type AsideRequest,
   type CalibrationPlaces,
   type CompareTask,
   type GenerateRequest,
@@ -16,10 +17,12 @@ import {
 } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
 import type { ContextFit } from '../../contract/fit';
-import type { Apply, ContextSettings, TemplateSettings } from '../../contract/settings';
-import { Emitter } from '../lib/emitter';
+import type { Apply, TemplateSettings } from '../../contract/settings';
+
+import { aborted, Emitter } from '../lib/emitter';
 import type { ModelLibrary } from '../models/modelLibrary';
 import type { SettingsService } from '../settings/settingsStore';
+import { ContextReload } from './contextReload';
 import type { EngineHost } from './engineHost';
 import { EngineMemory } from './engineMemory';
 import { LiveStatus, nothingLoaded } from './engineStatus';
@@ -32,6 +35,8 @@ export class EngineService {
   readonly frames = new Emitter<StreamFrame>();
   readonly live = new LiveStatus();
   readonly changed = this.live.changed;
+  /** nothing has been asked for some seconds */
+  readonly rested = new Emitter<void>();
   readonly memory: EngineMemory;
   private readonly loading: ModelLoads;
   private readonly reloading: ContextReload;
@@ -44,7 +49,7 @@ export class EngineService {
 
   constructor(
     private readonly host: EngineHost,
-    private readonly inspector: Pick<ModelInspector, 'api' | 'estimate' | 'fit' | 'requireHarmless'>,
+    private readonly inspector: Pick<ModelInspector, 'api' | 'beside' | 'estimate' | 'fit' | 'requireHarmless'>,
     private readonly library: ModelLibrary,
     private readonly settings: SettingsService,
     calibration: CalibrationPlaces,
@@ -63,6 +68,7 @@ export class EngineService {
     this.reloading = new ContextReload(live, this.loading, { idle, running: () => this.isBusy() }, settings);
     host.stalled.on((stalled) => live.update({ stalled }));
     host.client.on('onNotice', ({ text }) => live.update({ notes: [...live.current.notes, text].slice(-maxNotes) }));
+    host.client.on('onRest', () => this.rested.emit());
     host.client.on('onFrame', (frame) => {
       this.frames.emit(frame);
       // until it is read, the cells are still those of the chat before
@@ -162,7 +168,7 @@ export class EngineService {
   async plan({ modelId, context, ...question }: OperationInput<'engine.plan'>): Promise<ContextFit> {
     const requested = context ?? this.settings.of(modelId ?? this.live.current.modelId).context;
     const path = await this.pathOf(modelId);
-    return this.inspector.fit({ path, context: await this.library.withDraft(requested), ...question });
+    return this.inspector.fit({ path, context: await this.library.withFiles(path, requested), ...question });
   }
 
   async countTokens(messages: PromptMessage[], options: PromptOptions): Promise<{ tokens: number }> {
@@ -177,6 +183,10 @@ export class EngineService {
 
   async countTexts(texts: string[]): Promise<number[]> {
     return (await this.host.client.call('countTexts', { texts })).tokens;
+  }
+
+  countMedia(paths: string[]): Promise<{ tokens: number[] }> {
+    return this.host.client.call('countMedia', { paths });
   }
 
   /** Waits for a model that is on its way; rejects when none is, and with `cancelled`. */
@@ -239,11 +249,9 @@ export class EngineService {
     this.running++;
     if (this.live.current.state === 'ready') this.live.update({ state: 'generating' });
     const template = this.template();
-    const thinkingBudget = template.thinkingBudget ?? undefined;
+    const options = { ...templateOptionsOf(template), thinkingBudget: template.thinkingBudget ?? undefined };
     try {
-      const answer = this.host.client.call('generate', {
-        ...{ ...request, ...templateOptionsOf(template), thinkingBudget },
-      });
+      const answer = this.host.client.call('generate', { ...request, ...options });
       const result = await this.cancelable(request.requestId, signal, answer);
       this.host.reportSuccess();
       this.live.update({ contextUsed: result.stats.contextUsed, contextChat: request.chatId });
@@ -252,6 +260,15 @@ export class EngineService {
       this.running--;
       this.onEnded();
     }
+  }
+
+  /**
+   * Asks the chat that the context holds, without thinking and at no cost for its next question. Null: the context holds
+   * another text, or something else is asked, which always goes first.
+   */
+  async aside(request: AsideRequest): Promise<string | null> {
+    if (this.isBusy() || this.live.current.state !== 'ready') return null;
+    return (await this.host.client.call('aside', { ...request, ...templateOptionsOf(this.template()) })).text;
   }
 
   /**
@@ -317,80 +334,5 @@ export class EngineService {
     const id = modelId ?? this.live.current.modelId ?? (await this.loading.wantedModelId());
     if (id === null) throw new ConcertinaError('model-missing', 'There is no model to estimate.', 'Add a model first.');
     return this.library.pathOf(id);
-  }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}
-
-// Loads the model in use again when settings of its context change: at once when a person applies them, else after a pause
-// and after answers that are being written.
-
-/** a program may change one setting after the other */
-const delayMs = 500;
-
-class ContextReload {
-  private timer: NodeJS.Timeout | null = null;
-  private whenIdle = false;
-  private closed = false;
-
-  constructor(
-    private readonly status: LiveStatus,
-    private readonly loads: ModelLoads,
-    private readonly tasks: { idle: Emitter<void>; running: () => boolean },
-    private readonly settings: SettingsService,
-  ) {
-    settings.changed.on(() => this.look());
-    // they may have changed while the other model was tried
-    loads.wentBack.on(() => this.look());
-    loads.began.on(() => (this.whenIdle = false));
-    tasks.idle.on(() => {
-      if (this.whenIdle) void this.reload();
-    });
-  }
-
-  /** Neither an answer that ends after this nor settings that change bring the process back. */
-  close(): void {
-    this.closed = true;
-    this.whenIdle = false;
-    if (this.timer) clearTimeout(this.timer);
-  }
-
-  async now(force: boolean, atLeast = 0): Promise<void> {
-    const { state, modelId, context } = this.status.current;
-    const wanted = modelId ?? (await this.loads.wantedModelId());
-    const grows = state !== 'loading' && atLeast > (context?.nCtx ?? 0);
-    const inUse = ['ready', 'generating', 'loading'].includes(state) && !this.hasChanged() && !grows;
-    if (wanted !== null && (force || !inUse)) await this.loads.load(wanted, force);
-  }
-
-  /** What a context should have may be another now. */
-  look(): void {
-    if (this.closed || !this.loads.requestedContext || !this.hasChanged()) return;
-    if (this.timer) clearTimeout(this.timer);
-    this.timer = setTimeout(() => void this.reload(), delayMs);
-  }
-
-  private async reload(): Promise<void> {
-    this.timer = null;
-    const { state, modelId } = this.status.current;
-    // a slider that went back to where it was needs no new context
-    if (!this.hasChanged() || modelId === null || !['ready', 'generating', 'loading', 'failed'].includes(state)) return;
-    if (this.tasks.running()) this.whenIdle = true;
-    else await this.loads.load(modelId);
-  }
-
-  private hasChanged(): boolean {
-    const { requestedContext, hasOfferedApi } = this.loads;
-    return !hasOfferedApi || JSON.stringify(requestedContext) !== JSON.stringify(this.wantedContext());
-  }
-
-  /** of the model in use, as they are set now */
-  private wantedContext(): ContextSettings {
-    return this.settings.of(this.status.current.modelId).context;
   }
 }

@@ -1,6 +1,7 @@
 /** The engine's status as the windows see it, the one copy of it, and what it allows. Whoever learns something updates it. */
 import type { EngineStatus } from '../../contract/engine';
 import { ConcertinaError } from '../../contract/errors';
+import { type Senses, sensesOf } from '../../contract/lib/senses';
 import { Emitter, waitUntil } from '../lib/emitter';
 
 export const nothingLoaded = {
@@ -16,6 +17,7 @@ export const nothingLoaded = {
 
 export class LiveStatus {
   readonly changed = new Emitter<EngineStatus>();
+  private sensed: Senses | null = null;
   private status: EngineStatus = {
     ...nothingLoaded,
     state: 'starting',
@@ -35,8 +37,16 @@ export class LiveStatus {
 
   /** All listeners were called when this returns. */
   update(change: Partial<EngineStatus>): void {
+    if (this.status.context) this.sensed = sensesOf(this.status.context);
     this.status = { ...this.status, ...change };
     this.changed.emit(this.status);
+  }
+
+  /** What the model in use, or the one that rests, reads beside text; null: none is there, or it is on its way. */
+  senses(): Senses | null {
+    const { context, resting } = this.status;
+    if (context) return sensesOf(context);
+    return resting ? this.sensed : null;
   }
 
   /**

@@ -1,5 +1,6 @@
 /**
  * Looks at model files: headers and dry runs, in a process of their own, which lives while it is asked and a little longer.
+ * Another process of the kind makes vectors of texts, with a model that stays loaded for as long.
  * One file at a time, so that it is known which file ended a process: that file is answered with an error, now and
  * whenever it is asked about again, and the next one gets a new process at once.
  */
@@ -9,6 +10,7 @@ import type { ComparePlan } from '../../contract/compare';
 import type { MemoryEstimate } from '../../contract/engine';
 import {
   type ApiSettings,
+  type EmbedResult,
   type InspectorEvents,
   type InspectorOperations,
   inspectorEvents,
@@ -70,6 +72,8 @@ export class ModelInspector {
   readonly lines = new Emitter<{ level: 'warn' | 'error'; text: string }>();
   /** a file ended the process */
   readonly ended = new Emitter<ConcertinaError>();
+  /** a process has started, or ended */
+  readonly lives = new Emitter<void>();
   private running: Running | null = null;
   private readonly waiting: Question[] = [];
   /** all of one file */
@@ -79,9 +83,13 @@ export class ModelInspector {
   private idle: NodeJS.Timeout | null = null;
   private limit: NodeJS.Timeout | null = null;
   private tookTooLong = false;
+  /** when it has answered what was asked */
+  private stopping = false;
   private closed = false;
   /** what contexts would have for the API; null: nothing */
   api: ApiSettings | null = null;
+  /** bytes of RAM that the app's other processes will take, and have not taken yet */
+  beside: () => number = () => 0;
   private ends = 0;
   private readonly arrivals = new SerialQueue();
 
@@ -120,6 +128,27 @@ export class ModelInspector {
     return this.call('planComparison', { ...question, ...(await this.machine()) });
   }
 
+  /** One vector for each text, of an embedding model that is loaded for it. */
+  embed(path: string, texts: string[]): Promise<EmbedResult> {
+    return this.call('embed', { path, texts });
+  }
+
+  /** bytes that the model takes for that */
+  async embedderBytes(path: string): Promise<number> {
+    return (await this.call('embedderBytes', { path })).bytes;
+  }
+
+  /** Ends the process, and with it what it holds, as soon as nothing is asked of it any more. */
+  stop(): void {
+    this.stopping = this.asked.size > 0 || this.waiting.length > 0;
+    if (this.stopping) return;
+    this.clearTimers();
+    const { running } = this;
+    this.running = null;
+    if (running) void end(running.transport);
+    this.lives.emit();
+  }
+
   /**
    * For what is about to be loaded: rejects when the file ends a process that looks at it, so that it does not end the one
    * that holds a model. Whatever else there is to be said, the load says.
@@ -144,7 +173,9 @@ export class ModelInspector {
 
   private async machine(): Promise<{ machine?: MachineMemory }> {
     const machine = await this.options.machine?.();
-    return machine ? { machine } : {};
+    if (!machine) return {};
+    const { ram } = machine;
+    return { machine: { ...machine, ram: { ...ram, free: ram.free - this.beside() } } };
   }
 
   private async call<N extends keyof InspectorOperations & string>(
@@ -218,6 +249,8 @@ export class ModelInspector {
       },
     );
     const running: Running = { transport, remote, ready, isReady: false };
+    this.running = running;
+    this.lives.emit();
     remote.client.on('onReady', ({ capabilities, problem }) => {
       running.isReady = true;
       settle(capabilities ? null : (problem ?? 'The engine cannot be used.'));
@@ -237,6 +270,7 @@ export class ModelInspector {
 
   private onExit(exit: ProcessExit, { remote, isReady }: Running): void {
     this.running = null;
+    this.lives.emit();
     this.clearTimers();
     const tookTooLong = this.tookTooLong;
     this.tookTooLong = false;
@@ -283,12 +317,11 @@ export class ModelInspector {
 
   /** Nothing is asked. */
   private rest(): void {
+    if (this.stopping) this.stop();
     if (!this.running || this.idle) return;
     this.idle = setTimeout(() => {
-      const { running } = this;
       this.idle = null;
-      this.running = null;
-      if (running) void end(running.transport);
+      this.stop();
     }, this.options.idleMs ?? usualIdleMs);
     this.idle.unref?.();
   }
@@ -300,14 +333,13 @@ export class ModelInspector {
   }
 }
 
-/** A replaced file is another one. */
-/** Of the file, and of the one that drafts for it: either may end a process. */
-async function identityOf(path: string, context?: Partial<ContextSettings>): Promise<string> {
-  const info = await stat(path).catch(() => null);
-  const own = `${path}|${info?.size}|${info?.mtimeMs}`;
-  return context?.speculation === 'draft' && context.draftModel
-    ? `${own}|${await identityOf(context.draftModel)}`
-    : own;
+/** Of the file, of the one that drafts for it and of its projector: each may end a process. A replaced file is another one. */
+async function identityOf(path: string, context: Partial<ContextSettings> = {}): Promise<string> {
+  const { speculation, draftModel = '', projector = 'auto' } = context;
+  const others = [speculation === 'draft' ? draftModel : '', projector === 'auto' ? '' : projector];
+  const files = [path, ...others.filter((file) => file !== '')];
+  const stats = await Promise.all(files.map((file) => stat(file).catch(() => null)));
+  return files.map((file, index) => `${file}|${stats[index]?.size}|${stats[index]?.mtimeMs}`).join('|');
 }
 
 const endMs = 2000;

@@ -20,7 +20,7 @@ type Refused = EngineStatus['refused'];
 
 interface LoadParts {
   host: EngineHost;
-  inspector: Pick<ModelInspector, 'requireHarmless'>;
+  inspector: Pick<ModelInspector, 'requireHarmless' | 'beside'>;
   status: LiveStatus;
   memory: EngineMemory;
   library: ModelLibrary;
@@ -125,9 +125,9 @@ export class ModelLoads {
       host.start();
       await host.whenReady();
       this.sequence.requireWanted(number);
-      const given = await library.withDraft(context);
-      const drafts = given.speculation === 'draft' || given.speculation === 'mtp';
-      if (drafts || this.fallback.otherThan(modelId)) await inspector.requireHarmless(path, given);
+      const given = await library.withFiles(path, context);
+      const loadsMore = given.speculation === 'draft' || given.speculation === 'mtp' || given.projector !== '';
+      if (loadsMore || this.fallback.otherThan(modelId)) await inspector.requireHarmless(path, given);
       if (!this.sequence.isLatest(number)) return status.current;
       this.sequence.requireWanted(number);
       const result = await this.request(path, given, force, this.grown.get(modelId));
@@ -164,7 +164,7 @@ export class ModelLoads {
     force: boolean,
     atLeast: number | undefined,
   ): Promise<LoadResult> {
-    const { host, calibration, scratch } = this.parts;
+    const { host, calibration, scratch, inspector } = this.parts;
     host.work = { key: `${path}|${JSON.stringify(context)}`, loading: true };
     return host.client.call('load', {
       path,
@@ -173,6 +173,7 @@ export class ModelLoads {
       scratch,
       force,
       atLeast,
+      beside: inspector.beside(),
       api: named(this.requestedApi, path),
     });
   }

@@ -8,7 +8,7 @@ export class SessionService {
   /** the options that the engine has */
   private sent = '';
 
-  /** `chatIds`: of all chats, those in the trash among them */
+  /** `chatIds`: of all chats, those in the trash among them, and what stands for the documents of the shelf */
   constructor(
     private readonly host: EngineHost,
     private readonly settings: SettingsService,

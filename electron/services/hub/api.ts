@@ -1,5 +1,6 @@
 /** The three questions of the hub's REST API that we have: search, one model, its files. Unknown keys are let through. */
 
+import { posix } from 'node:path';
 import { z } from 'zod';
 import { ConcertinaError } from '../../contract/errors';
 import {
@@ -282,7 +283,7 @@ export function modelFilesOf(tree: readonly TreeFile[]): ModelFiles {
     if (why === null) found.files.push(fileOf(first, parts));
     else found.refused.push({ file: first.path, why });
   }
-  return found;
+  return { ...found, files: found.files.map((file) => ({ ...file, projector: projectorFor(file, found.files) })) };
 }
 
 function problemOf(parts: readonly TreeFile[]): string | null {
@@ -295,7 +296,9 @@ function bytesOf(parts: readonly HubPart[]): number {
   return parts.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-function fileOf(first: HubPart, parts: HubPart[]): ModelFiles['files'][number] {
+type FoundFile = ModelFiles['files'][number];
+
+function fileOf(first: HubPart, parts: HubPart[]): FoundFile {
   const split = splitOf(first.path);
   return {
     file: first.path,
@@ -305,7 +308,20 @@ function fileOf(first: HubPart, parts: HubPart[]): ModelFiles['files'][number] {
     parts,
     missingParts: split ? Math.max(0, split.count - parts.length) : 0,
     kind: kindOfFile(first.path),
+    projector: null,
   };
+}
+
+function projectorFor({ kind, file }: FoundFile, files: readonly FoundFile[]): HubPart | null {
+  if (kind !== 'model') return null;
+  const near = files.filter((one) => one.kind === 'projector' && posix.dirname(one.file) === posix.dirname(file));
+  return bestProjector(near.flatMap(({ parts }) => (parts.length === 1 ? parts : [])));
+}
+
+/** The smallest; of files of one size not that of bf16, which few processors compute with. */
+export function bestProjector<T extends { path: string; bytes: number }>(files: readonly T[]): T | null {
+  const isBf16 = ({ path }: T) => Number(/bf16/i.test(posix.basename(path)));
+  return [...files].sort((a, b) => a.bytes - b.bytes || isBf16(a) - isBf16(b))[0] ?? null;
 }
 
 /** By its name alone. */

@@ -4,10 +4,12 @@
  */
 
 import type { Readable } from 'node:stream';
+import { msg } from '@lingui/core/runtime-macro';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
 import type { z } from 'zod';
 import { ConcertinaError, type ErrorCode } from '../../contract/errors';
 import { countSchema } from '../../contract/hub';
+import type { Translatable } from '../../contract/lib/language';
 import { troubleOf } from '../../contract/lib/systemErrors';
 
 const maxRedirects = 6;
@@ -242,8 +244,8 @@ export class HubError extends ConcertinaError {
 
   constructor(
     code: ErrorCode,
-    message: string,
-    hint: string,
+    message: Translatable,
+    hint: Translatable,
     { retriable = false, retryAfterMs = null as number | null, cause = undefined as unknown } = {},
   ) {
     super(code, message, hint, { cause });
@@ -316,9 +318,9 @@ function retryAfter(value: string | undefined, now: number): number | null {
 export function connectionError(error: unknown, host: string): HubError {
   const trouble = troubleOf(error);
   const certificate = trouble?.kind === 'certificate';
-  const why = trouble?.why ?? 'the connection failed';
+  const why = trouble?.why ?? msg`the connection failed`;
   const hint = certificate ? trouble.remedy : addressHint;
   // the code alone, for the log
   const cause = trouble ? Object.assign(new Error(trouble.code), { code: trouble.code }) : undefined;
-  return new HubError('network-failed', `${host}: ${why}.`, hint, { retriable: !certificate, cause });
+  return new HubError('network-failed', msg`${{ host }}: ${{ why }}.`, hint, { retriable: !certificate, cause });
 }

@@ -98,7 +98,7 @@ class HubService {
     return { ...model, ...facts, url, summary: summaryOf(readme), quants: byQuant(known), refused };
   }
 
-  /** One file with its parts, of the commit that `revision` names. */
+  /** One file with its parts and its projector, of the commit that `revision` names. */
   async file(repo: string, revision: string, path: string) {
     const commit = /^[0-9a-f]{40}$/.test(revision) ? revision : (await this.api.model(repo, revision)).revision;
     const { files, refused } = await this.files(repo, commit);
@@ -113,7 +113,8 @@ class HubService {
       const message = `${repo} lacks ${file.missingParts} of the parts of ${file.title}.`;
       throw new ConcertinaError('model-invalid', message, 'Its authors have to add them. Choose another file.');
     }
-    return { ...file, repo, revision: commit };
+    const parts = file.projector ? [...file.parts, file.projector] : file.parts;
+    return { ...file, parts, repo, revision: commit };
   }
 
   /** Reads the header of the file, some megabytes at most, and asks the engine. */
@@ -123,7 +124,8 @@ class HubService {
     const question = { path, context, longest, asker };
     const info = await this.parts.judge.inspect(path);
     const asked = await this.parts.judge.fit(question);
-    const perToken = await this.bytesPerToken(remote.parts.map((part) => join(dirname(path), basename(part.path))));
+    const own = remote.parts.filter((part) => part !== remote.projector);
+    const perToken = await this.bytesPerToken(own.map((part) => join(dirname(path), basename(part.path))));
     const rest = { info: { ...info, fileBytes: remote.bytes }, bytesPerToken: perToken, fetched };
     if (asked.fits)
       return { grade: gradeOf(asked, context.gpuLayers), gpuLayers: context.gpuLayers, fit: asked, ...rest };

@@ -39,3 +39,11 @@ export function waitUntil<T>(changed: Emitter<T>, signal: AbortSignal, reached: 
     ask();
   });
 }
+
+/** Resolves when the signal fires, or has fired. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { ConcertinaError, messageOf, toErrorPayload } from '../../contract/errors';
 
 /** `text`: of many pieces, each is made only when the one before it is written. */
-export async function writeFileAtomic(path: string, text: string | AsyncIterable<string>): Promise<void> {
+export async function writeFileAtomic(path: string, text: string | Uint8Array | AsyncIterable<string>): Promise<void> {
   const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`;
   try {
     await mkdir(dirname(path), { recursive: true });
@@ -92,7 +92,7 @@ export function storageError(what: string, cause: unknown): ConcertinaError {
   return new ConcertinaError(known, `${what}: ${reason}.`, remedy, { cause });
 }
 
-async function writeAndSync(handle: FileHandle, text: string | AsyncIterable<string>): Promise<void> {
+async function writeAndSync(handle: FileHandle, text: string | Uint8Array | AsyncIterable<string>): Promise<void> {
   try {
     await handle.writeFile(text);
     await handle.sync();

@@ -71,5 +71,7 @@ export function securityHeaders(extraConnect = ''): Record<string, string> {
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'no-referrer',
     'Cross-Origin-Opener-Policy': 'same-origin',
+    // a page of somebody else could find out by a script of ours that Concertina runs
+    'Cross-Origin-Resource-Policy': 'same-origin',
   };
 }

@@ -2,14 +2,16 @@
  * What the disk did not take: it stays in memory, people are told, and it is written again every few seconds and at the end of the
  * app, until the disk takes it.
  */
-import { type ErrorPayload, messageOf, toErrorPayload } from '../../contract/errors';
+import { msg } from '@lingui/core/runtime-macro';
+import { type ErrorPayload, reasonOf, toErrorPayload } from '../../contract/errors';
+import { say, type Translatable } from '../../contract/lib/language';
 import { SerialQueue } from '../../contract/lib/serialQueue';
 import { troubleOf } from '../../contract/lib/systemErrors';
 import { Emitter } from './emitter';
 
 interface Held {
   /** for a sentence: "this answer", "the settings" */
-  what: string;
+  what: Translatable;
   error: unknown;
   write: () => Promise<void>;
 }
@@ -32,7 +34,7 @@ export class Unsaved {
    * Keeps what could not be written to `path`, if the system refused it; anything else is thrown again.
    * @param write of all that the file lacks when it is called; again, until it resolves
    */
-  hold(path: string, what: string, error: unknown, write: () => Promise<void>): void {
+  hold(path: string, what: Translatable, error: unknown, write: () => Promise<void>): void {
     if (!troubleOf(error)) throw error;
     if (!this.held.has(path)) this.failed.emit(`${path} could not be written: ${rawText(error)}`);
     this.held.set(path, { what, error, write });
@@ -46,17 +48,29 @@ export class Unsaved {
     if (!first) return null;
     const [path, { error }] = first;
     const trouble = troubleOf(error);
-    const names = namesOf([...this.held.values()].map(({ what }) => what));
+    const held = [...this.held.values()].map(({ what }) => what);
+    const names = namesOf(held.map(say));
+    const list = listOf(held);
     const one = this.held.size === 1 && !names.endsWith('s');
     const are = `${names} ${one ? 'is' : 'are'} not saved yet`;
     const then = `${one ? 'it is' : 'they are'} saved then.`;
     const { code } = toErrorPayload(error);
     if (trouble?.kind === 'full') {
-      return { code: 'disk-full', message: `The disk is full: ${are}.`, hint: `Free some space; ${then}` };
+      const said = {
+        message: msg`The disk is full. Not saved yet: ${{ list }}.`,
+        hint: msg`Free some space: it is saved then.`,
+      };
+      return { code: 'disk-full', message: `The disk is full: ${are}.`, hint: `Free some space; ${then}`, said };
     }
-    const remedy = trouble?.remedy.replace(/\.$/, '') || 'Check the disk';
-    const message = `${capitalized(are)}: ${path} cannot be written (${trouble?.why ?? messageOf(error)}).`;
-    return { code: code === 'internal' ? 'storage-failed' : code, message, hint: `${remedy}; ${then}` };
+    const why = trouble?.why ?? reasonOf(error);
+    const remedy = say(trouble?.remedy || msg`Check the disk.`);
+    const message = `${capitalized(are)}: ${path} cannot be written (${say(why)}).`;
+    const hint = `${remedy.replace(/\.$/, '')}; ${then}`;
+    const said = {
+      message: msg`Not saved yet: ${{ list }}. ${{ path }} cannot be written (${{ why }}).`,
+      hint: msg`${{ remedy: trouble?.remedy || msg`Check the disk.` }} It is saved then.`,
+    };
+    return { code: code === 'internal' ? 'storage-failed' : code, message, hint, said };
   }
 
   /** Tries everything once more, now. */
@@ -89,6 +103,12 @@ export class Unsaved {
     this.told = text;
     this.changed.emit({ error });
   }
+}
+
+/** Each once. */
+function listOf(all: readonly Translatable[]): Translatable {
+  const names = new Map(all.map((one) => [say(one), one]));
+  return [...names.values()].reduce((list, next) => msg`${{ list }}, ${{ next }}`);
 }
 
 /** "this answer and the settings"; several answers are one thing. */

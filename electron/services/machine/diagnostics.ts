@@ -6,6 +6,7 @@
 import os from 'node:os';
 import type { AnswerStats } from '../../contract/chats';
 import type { AppInfo } from '../../contract/contract';
+import type { SearchModel } from '../../contract/documents';
 import type { EngineStatus, Memory } from '../../contract/engine';
 import { fallbacksOf } from '../../contract/fallbacks';
 import { type Settings, samplingOf } from '../../contract/settings';
@@ -40,6 +41,7 @@ export interface DiagnosticFacts {
   private: PrivateFacts;
   /** lines on the measured machine; none where it was not measured */
   machine: readonly string[];
+  searchModel: SearchModel;
   /** the process that looks at model files; `bytes`: of its own, null where the system does not report it; `ends`: by files */
   inspector: { running: boolean; bytes: number | null; ends: number };
   at: Date;
@@ -57,7 +59,10 @@ export function diagnosticsText(facts: DiagnosticFacts): string {
     ['Settings', settings(facts)],
     ['Model', model(facts.status, clean)],
     ['Context', context(facts.status, clean)],
-    ['Memory', [...(facts.status.memory ? memory(facts.status.memory) : []), inspector(facts)]],
+    [
+      'Memory',
+      [...(facts.status.memory ? memory(facts.status.memory) : []), inspector(facts), searchModel(facts, clean)],
+    ],
     ['Fallbacks', fallbacks(facts.status, clean)],
     ['Last answers', answers(facts.record)],
     ['Last errors', facts.record.errors.map(({ at, text }) => ['', `${time(at)} ${clean(text)}`])],
@@ -162,6 +167,8 @@ function context({ context: of, contextUsed }: EngineStatus, clean: (text: strin
       ({ backend, from, name, why }): Line => [`Kernel of ${backend} from ${from}`, `${name} (${why})`],
     ),
     ['Threads, batch', `${of.threads}, ${of.batch}`],
+    ['Sees images', of.projector.vision ? `yes, by ${clean(of.projector.file)}` : `no ${of.projector.reason}`.trim()],
+    ['Hears audio', of.projector.audio ? `yes, by ${clean(of.projector.file)}` : 'no'],
     ['Drafting', `${of.speculation.effective}, asked ${of.speculation.asked} ${of.speculation.reason}`.trim()],
   ];
 }
@@ -175,6 +182,7 @@ function memory(parts: Memory): Line[] {
       'Draft',
       `weights ${bytes(parts.draft.weights)}, KV cache ${bytes(parts.draft.kv)}, buffers ${bytes(parts.draft.compute)}`,
     ],
+    ['Projector', `weights ${bytes(parts.projector.weights)}, buffers ${bytes(parts.projector.compute)}`],
     ['Prompt cache', `${bytes(parts.promptCacheUsed)} of ${bytes(parts.promptCache)} at most`],
     ['Engine process', bytes(parts.process)],
     ['Free of all', `${bytes(parts.free)} of ${bytes(parts.total)}`],
@@ -191,6 +199,17 @@ function fallbacks(status: EngineStatus, clean: (text: string) => string): Line[
     id,
     clean(`${what} ${why}`.trim()),
   ]);
+}
+
+function searchModel({ searchModel: of }: DiagnosticFacts, clean: (text: string) => string): Line {
+  const { modelId, needs, running, bytes: own, problem, reading } = of;
+  const parts = [
+    needs === null ? 'needs not known' : `needs ${bytes(needs)}`,
+    running ? `running${own === null ? '' : `, ${bytes(own)}`}` : 'not running',
+    ...(reading ? [`reads a document, ${reading.done} of ${reading.all} passages`] : []),
+    ...(problem ? [clean(problem.message)] : []),
+  ];
+  return ['Search model', modelId === null ? 'none' : parts.join('; ')];
 }
 
 function answers({ answers: list }: RunRecord): Line[] {
@@ -302,6 +321,9 @@ interface DiagnosticParts {
   info: () => AppInfo;
   host: EngineHost;
   inspector: ModelInspector;
+  /** the one with the search model */
+  embedder: ModelInspector;
+  searchModel: { status(): SearchModel };
   engine: EngineService;
   turns: TurnService;
   settings: SettingsService;
@@ -332,6 +354,7 @@ export function setUpDiagnostics(parts: DiagnosticParts): () => string {
         names: [...secrets.names, ...personNames()],
       },
       machine: machineLines(parts.machine.measured()),
+      searchModel: parts.searchModel.status(),
       inspector: {
         running: inspector.pid !== undefined,
         bytes: inspector.pid === undefined ? null : appMemory([inspector.pid]),
@@ -343,11 +366,13 @@ export function setUpDiagnostics(parts: DiagnosticParts): () => string {
 }
 
 /** Listens from the start, so that the diagnostics include what happened before anyone asked. */
-function recordOf({ host, inspector, engine, turns, unsaved }: DiagnosticParts): RunRecord {
+function recordOf({ host, inspector, embedder, engine, turns, unsaved }: DiagnosticParts): RunRecord {
   const record = new RunRecord();
-  inspector.lines.on(({ level, text }) => record.addLine(level, text));
+  for (const one of [inspector, embedder]) {
+    one.lines.on(({ level, text }) => record.addLine(level, text));
+    one.ended.on(({ message }) => record.addError(message));
+  }
   unsaved.failed.on((text) => record.addError(text));
-  inspector.ended.on(({ message }) => record.addError(message));
   host.client.on('onLog', ({ level, text }) => record.addLine(level, text));
   host.crashed.on(({ error }) => record.addError(error.message));
   engine.changed.on(({ error }) => error && record.addError(error.message));

@@ -14,6 +14,7 @@ import { FolderWatch } from './folderWatch';
 import { checkModelFile, type FoundFile, kindOf, ModelList, modelIdOf, shownFolder } from './modelFiles';
 import { entryNamed } from './modelNames';
 import { appOf, type Machine, placesHere, thisMachine } from './places';
+import { projectorBeside } from './projectors';
 import { entriesOf, type Inspection, type Known, scanModels } from './scan';
 import { walkModels } from './walk';
 
@@ -78,11 +79,13 @@ export class ModelLibrary {
   }
 
   /**
-   * The settings with the path of the model that drafts, which they name as a person does: by its id, its name or as a whole path. One
-   * that is not there is for the engine to refuse.
+   * The settings with the paths of the other files that they ask for: of the projector beside the model at `path` ('': a model that is
+   * not here), and of the model that drafts, which they name as a person does: by its id, its name or as a whole path. One that is not
+   * there is for the engine to refuse.
    */
-  async withDraft<C extends Partial<ContextSettings>>(context: C): Promise<C> {
-    const { speculation, draftModel = '' } = context;
+  async withFiles<C extends Partial<ContextSettings>>(path: string, asked: C): Promise<C> {
+    const { speculation, draftModel = '', projector } = asked;
+    const context = projector === 'auto' ? { ...asked, projector: await projectorBeside(path) } : asked;
     if (speculation !== 'draft' || draftModel === '' || isAbsolute(draftModel)) return context;
     try {
       const id = this.known.has(draftModel) ? draftModel : entryNamed(await this.list(), draftModel).id;

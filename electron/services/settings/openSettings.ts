@@ -1,7 +1,7 @@
 /** Everything that is set, read from the data folder at the start of the app. */
 import { basename, join } from 'node:path';
+import { replaceSampling } from '../../contract/lib/settingsPatch';
 import { formerBuiltIn } from '../../contract/models';
-import { replaceSampling } from '../../contract/settings';
 import type { Logger } from '../lib/logger';
 import type { Unsaved } from '../lib/unsaved';
 import { builtInIdOf } from '../models/modelFiles';

@@ -2,16 +2,14 @@
 
 import { z } from 'zod';
 import { SerialQueue } from '../../contract/lib/serialQueue';
+import { applyPatch, splitPatch, withDefaults } from '../../contract/lib/settingsPatch';
 import {
-  applyPatch,
   type ModelDefaults,
   ownSamplingSchema,
   type Settings,
   type SettingsPatch,
   type SettingsScope,
   settingsSchema,
-  splitPatch,
-  withDefaults,
 } from '../../contract/settings';
 import { Emitter } from '../lib/emitter';
 import { JsonFile } from '../lib/jsonFile';

@@ -1,6 +1,6 @@
 /** One document from its file to its text: chooses the extractor and turns what goes wrong into sentences. */
 import { statSync } from 'node:fs';
-import type { DocumentKind } from '../../contract/documents';
+import type { TextKind } from '../../contract/documents';
 import { ConcertinaError } from '../../contract/errors';
 import { limits } from '../../contract/limits';
 import type { DocumentTask, Extraction } from '../../contract/workerTasks';
@@ -15,7 +15,7 @@ const office =
   async (...task) =>
     (await import('./office')).officeExtractor(type)(...task);
 
-const extractors: Record<DocumentKind, Extractor> = {
+const extractors: Record<TextKind, Extractor> = {
   pdf: async (...task) => (await import('./pdf')).extractPdf(...task),
   docx: async (...task) => (await import('./docx')).extractDocx(...task),
   odt: office('odt'),

@@ -9,7 +9,8 @@ import openTesseract, { type Tesseract, type TesseractApi } from 'tesseract.js-c
 import { ConcertinaError } from '../../contract/errors';
 import { pageLabel } from '../../contract/lib/pages';
 import type { ReadingFolders } from '../../contract/workerTasks';
-import { damaged, type Extractor, pagesNamed, SectionList } from './textSink';
+import { PageDrawing } from './pageDrawing';
+import { damaged, type Extractor, pagesNamed, SectionList, type Source } from './textSink';
 
 /** `oem` of Tesseract: its neural network alone, as the data here has it */
 const lstmOnly = 1;
@@ -114,6 +115,58 @@ function orientationOf(picture: Uint8Array): number {
   const found = big >= 0 ? head[big + 9] : little >= 0 ? head[little + 8] : 1;
   return found && found <= 8 ? found : 1;
 }
+
+// Pages of a PDF without text.
+
+export class ScannedPages {
+  /** numbers of those that were read by OCR and gave text */
+  readonly read: number[] = [];
+  readonly unsure: number[] = [];
+  /** pages that OCR was asked to read: those that are not blank */
+  tried = 0;
+
+  private constructor(
+    /** null: PDFium cannot read this file, of which pdf.js has read the text */
+    private readonly drawing: PageDrawing | null,
+    private readonly recognition: TextRecognition,
+  ) {}
+
+  static async open(source: Source): Promise<ScannedPages> {
+    const pdfiumPath = join(source.folders.ocr, 'pdfium.wasm');
+    const drawing = await PageDrawing.open({ ...source, pdfiumPath }, source.password).catch((error: unknown) => {
+      if (error instanceof ConcertinaError) return null;
+      throw error;
+    });
+    return new ScannedPages(drawing, await TextRecognition.open(source.folders));
+  }
+
+  /** @returns the text of the page with this number, from 1; '': OCR found none; null: nothing is on the page */
+  text(page: number, onShare: (share: number) => void): string | null {
+    const picture = this.drawing?.scan(page) ?? null;
+    if (picture === 'blank') return null;
+    this.tried += 1;
+    const found: Recognized | null = picture && this.recognition.read(picture.file, picture.dpi, onShare);
+    if (!found || found.text === '') return '';
+    this.read.push(page);
+    if (found.unsure) this.unsure.push(page);
+    return found.text;
+  }
+
+  /** `all`: pages of the document */
+  notices(all: number): string[] {
+    const { read, unsure } = this;
+    if (read.length === 0) return [];
+    const which =
+      read.length === all
+        ? all === 1
+          ? 'its page'
+          : `all ${format(all)} pages`
+        : `${format(read.length)} of ${format(all)} pages`;
+    return [`Text of ${which} read by OCR; it can hold errors.`, ...this.recognition.unsureNotice(unsure)];
+  }
+}
+
+const format = (count: number) => count.toLocaleString('en');
 
 // Pictures that are attached as documents.
 

@@ -1,27 +1,49 @@
-/** Pictures of the pages of a PDF for people, with the words marked that they came for. */
+/**
+ * Pictures of the pages of a PDF: for people, with the words marked that they came for, and for OCR. PDFium draws them, as
+ * WebAssembly in the thread that reads foreign files. pdf.js, which reads the text, needs a canvas to draw on: there is none
+ * here, and a native one would be a library for each platform.
+ */
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { crc32, deflateSync } from 'node:zlib';
-import type { WrappedPdfiumModule } from '@embedpdf/pdfium';
+import { init, type WrappedPdfiumModule } from '@embedpdf/pdfium';
 import { ConcertinaError } from '../../contract/errors';
 import { QuotedText } from '../../contract/lib/quotes';
 import type { PageMark, PagePicture, PageTask } from '../../contract/workerTasks';
-import { memoryOf, openPdf, withAnnotations } from './pdfium';
 import { damaged, locked } from './textSink';
 
-// of PDFium's public headers: fpdfview.h
-const bitmapWithAlpha = 4;
-const redFirst = 0x10;
+// of PDFium's public header fpdfview.h
+const wrongPassword = 4;
+const withAnnotations = 0x01;
+/** of a bitmap, the flag with which it is drawn, and its bytes for a dot */
+const inColor = { format: 4, flag: 0x10, bytes: 4 };
+const inGray = { format: 1, flag: 0x08, bytes: 1 };
 const white = 0xffffffff;
 /** a plan, or a page that is enlarged a lot, is drawn coarser: the pixels alone take 4 bytes each, twice */
 const mostPixels = 12e6;
 
+const pointsPerInch = 72;
+/** what Tesseract's networks were trained with */
+const scanDpi = 300;
+/** a larger page, like a plan, is drawn with fewer dots to the inch */
+const mostScanPixels = 20e6;
+/** darker than this, of 255, is ink, or the noise of a scanner: one page of paper has none of it */
+const paper = 250;
+
 interface Drawing {
   width: number;
   height: number;
-  /** red, green, blue and 255, row by row */
+  /** red, green, blue and 255, or one byte of gray, row by row; PDFium's own memory */
   pixels: Uint8Array;
 }
 
-/** One open PDF. */
+/** What OCR reads. */
+export interface PageScan {
+  /** PGM, 8 bits */
+  file: Uint8Array;
+  dpi: number;
+}
+
+/** One open PDF. The process ends with it, so what PDFium holds of the document is not given back. */
 export class PageDrawing {
   private constructor(
     private readonly pdfium: WrappedPdfiumModule,
@@ -30,10 +52,17 @@ export class PageDrawing {
     private readonly form: number,
   ) {}
 
-  /** `pdfiumPath`: its WebAssembly. Rejects with a `ConcertinaError`. */
-  static async open({ path, name, pdfiumPath }: Pick<PageTask, 'path' | 'name' | 'pdfiumPath'>): Promise<PageDrawing> {
-    const { pdfium, document, locked: isLocked } = await openPdf(pdfiumPath, path, null);
-    if (isLocked) throw locked(name, false);
+  /** `password`: null where none was given. Rejects with a `ConcertinaError`. */
+  static async open(
+    { path, name, pdfiumPath }: Pick<PageTask, 'path' | 'name' | 'pdfiumPath'>,
+    password: string | null = null,
+  ): Promise<PageDrawing> {
+    const { buffer } = Uint8Array.from(readFileSync(pdfiumPath));
+    const pdfium = await init({ wasmBinary: buffer });
+    pdfium.PDFiumExt_Init();
+    const { place, bytes } = fileInMemory(pdfium, path);
+    const document = pdfium.FPDF_LoadMemDocument(place, bytes, password ?? '');
+    if (document === 0 && pdfium.FPDF_GetLastError() === wrongPassword) throw locked(name, password !== null);
     if (document === 0) throw damaged(name, 'its pages cannot be drawn');
     const form = pdfium.PDFiumExt_InitFormFillEnvironment(document, pdfium.PDFiumExt_OpenFormFillInfo());
     return new PageDrawing(pdfium, document, form);
@@ -44,24 +73,58 @@ export class PageDrawing {
     const { pdfium, document } = this;
     const page = pdfium.FPDF_LoadPage(document, sheet - 1);
     if (page === 0) throw undrawable(name, sheet);
-    const [across, down] = [pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)];
+    const [across, down] = this.pointsOf(page);
     const scale = Math.min(width / across, Math.sqrt(mostPixels / (across * down)));
     const size = [across, down].map((one) => Math.max(1, Math.round(one * scale)));
-    const drawing = this.draw(page, size[0] ?? 1, size[1] ?? 1);
-    if (!drawing) throw undrawable(name, sheet);
-    return { png: pngOf(drawing), width: drawing.width, height: drawing.height, marks: this.marks(page, words) };
+    const picture = this.draw(page, size[0] ?? 1, size[1] ?? 1, inColor, (drawing) => {
+      return { png: pngOf(drawing), width: drawing.width, height: drawing.height, marks: this.marks(page, words) };
+    });
+    if (!picture) throw undrawable(name, sheet);
+    return picture;
   }
 
-  private draw(page: number, width: number, height: number): Drawing | null {
+  /** A page as a scanner gives it. @param sheet its number, from 1. @returns null: it cannot be drawn */
+  scan(sheet: number): PageScan | 'blank' | null {
+    const { pdfium, document } = this;
+    const page = pdfium.FPDF_LoadPage(document, sheet - 1);
+    if (page === 0) return null;
+    const [across, down] = this.pointsOf(page);
+    const scale = Math.min(scanDpi / pointsPerInch, Math.sqrt(mostScanPixels / (across * down)));
+    // PDFium begins lines at multiples of four bytes
+    const width = 4 * Math.ceil((across * scale) / 4);
+    const scan = this.draw(page, width, Math.ceil(down * scale), inGray, ({ pixels, height }) => {
+      if (pixels.every((dot) => dot >= paper)) return 'blank';
+      const file = Buffer.concat([Buffer.from(`P5\n${width} ${height}\n255\n`), pixels]);
+      return { file, dpi: Math.round(scale * pointsPerInch) };
+    });
+    // a document may have a thousand
+    pdfium.FPDF_ClosePage(page);
+    return scan;
+  }
+
+  private pointsOf(page: number): [across: number, down: number] {
+    return [this.pdfium.FPDF_GetPageWidthF(page), this.pdfium.FPDF_GetPageHeightF(page)];
+  }
+
+  /** `use`: takes what it wants of the pixels, which are gone afterwards. */
+  private draw<T>(
+    page: number,
+    width: number,
+    height: number,
+    { format, flag, bytes }: typeof inColor,
+    use: (drawing: Drawing) => T,
+  ): T | null {
     const { pdfium, form } = this;
-    const bitmap = pdfium.FPDFBitmap_CreateEx(width, height, bitmapWithAlpha, 0, 0);
+    const bitmap = pdfium.FPDFBitmap_CreateEx(width, height, format, 0, 0);
     if (bitmap === 0) return null;
-    const flags = withAnnotations | redFirst;
+    const flags = withAnnotations | flag;
     pdfium.FPDFBitmap_FillRect(bitmap, 0, 0, width, height, white);
     pdfium.FPDF_RenderPageBitmap(bitmap, page, 0, 0, width, height, 0, flags);
     pdfium.FPDF_FFLDraw(form, bitmap, page, 0, 0, width, height, 0, flags);
     const start = pdfium.FPDFBitmap_GetBuffer(bitmap);
-    return { width, height, pixels: memoryOf(pdfium).subarray(start, start + width * height * 4) };
+    const used = use({ width, height, pixels: memoryOf(pdfium).subarray(start, start + width * height * bytes) });
+    pdfium.FPDFBitmap_Destroy(bitmap);
+    return used;
   }
 
   /** Where the words stand; when they are not there as a whole, where their lines do. */
@@ -113,6 +176,29 @@ export class PageDrawing {
     pdfium.FPDF_PageToDevice(page, 0, 0, fine, fine, 0, x, y, room, room + 4);
     const share = (at: number) => Math.min(1, Math.max(0, pdfium.pdfium.getValue(at, 'i32') / fine));
     return [share(room), share(room + 4)];
+  }
+}
+
+/** The whole memory, as it is now: it is another array after it grew. Missing in PDFium's types. */
+function memoryOf({ pdfium }: WrappedPdfiumModule): Uint8Array {
+  return (pdfium as unknown as { HEAPU8: Uint8Array }).HEAPU8;
+}
+
+/** Straight into the memory of WebAssembly: one copy of a large file is enough. */
+function fileInMemory(wrapped: WrappedPdfiumModule, path: string): { place: number; bytes: number } {
+  const file = openSync(path, 'r');
+  try {
+    const { size } = fstatSync(file);
+    const place = wrapped.pdfium.wasmExports.malloc(size);
+    const memory = memoryOf(wrapped);
+    for (let done = 0; done < size; ) {
+      const read = readSync(file, memory, place + done, size - done, done);
+      if (read === 0) break;
+      done += read;
+    }
+    return { place, bytes: size };
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -1,4 +1,4 @@
-/** PDF, page by page, through pdf.js. Pages without text are pictures, which OCR reads (scannedPages.ts). */
+/** PDF, page by page, through pdf.js. Pages without text are pictures, which OCR reads (ocr.ts). */
 
 import { readFileSync } from 'node:fs';
 import 'pdfjs-dist/legacy/build/pdf.worker.mjs';
@@ -7,8 +7,8 @@ import { getDocument, type PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.
 import { ConcertinaError, shownText } from '../../contract/errors';
 import { pageLabel } from '../../contract/lib/pages';
 import { limits } from '../../contract/limits';
+import type { ScannedPages } from './ocr';
 import { PdfLayout } from './pdfLayout';
-import type { ScannedPages } from './scannedPages';
 import {
   damaged,
   type Extractor,
@@ -66,7 +66,7 @@ async function readPages(pdf: PDFDocumentProxy, source: Source, sink: TextSink, 
     if (text === '' && (scanned?.tried ?? 0) < limits.maxOcrPages) {
       const report = (share: number) => onProgress((number - 1 + share) / all, { done: number - 1, all, ocr: number });
       report(0);
-      scanned ??= await (await import('./scannedPages')).ScannedPages.open(source);
+      scanned ??= await (await import('./ocr')).ScannedPages.open(source);
       text = scanned.text(number, report);
       if (text === '') empty.push(number);
       text ??= '';

@@ -3,6 +3,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import MiniSearch from 'minisearch';
 import type { FoundPassages, PassageTask } from '../../contract/workerTasks';
+import { Meanings, mostByWords } from './meaning';
 import { firstPassages, scanPassages } from './passageScan';
 import { queryOf } from './question';
 import { mostRanked, rank } from './ranking';
@@ -19,6 +20,7 @@ export class PassageIndexes {
   private readonly kept = new Map<string, { index: PassageIndex; characters: number }>();
   /** of texts without an index, by what was asked; the oldest first */
   private readonly answers = new Map<string, FoundPassages>();
+  private readonly meanings = new Meanings();
 
   /** Null: `signal` fired. */
   async search(
@@ -26,10 +28,23 @@ export class PassageIndexes {
     signal: AbortSignal,
     report: (fraction: number) => void,
   ): Promise<FoundPassages | null> {
+    const { meaning, ...byWords } = task;
+    if (!meaning) return this.byWords(byWords, signal, report);
+    const found = await this.byWords({ ...byWords, limit: mostByWords }, signal, report);
+    return found && this.meanings.join(found, meaning, task.limit);
+  }
+
+  private async byWords(
+    task: PassageTask,
+    signal: AbortSignal,
+    report: (fraction: number) => void,
+  ): Promise<FoundPassages | null> {
     const { documentId, textPath, query, chosen, limit } = task;
-    if (query === '') return firstPassages(textPath, limit);
     const { size } = await stat(textPath);
-    if (size > mostIndexed) return this.scan(task, signal, report);
+    const isLong = size > mostIndexed;
+    if (query === '')
+      return isLong ? firstPassages(textPath, limit) : (await this.indexOf(documentId, textPath)).first(limit);
+    if (isLong) return this.scan(task, signal, report);
     return (await this.indexOf(documentId, textPath)).search(query, limit, chosen);
   }
 
@@ -88,18 +103,28 @@ export class PassageIndex {
     for (const [id, { start, end }] of this.passages.entries()) this.finder.add({ id, text: text.slice(start, end) });
   }
 
+  /** In the order of the text. */
+  first(limit: number): FoundPassages {
+    const passages = this.passages.slice(0, limit).map(({ start, end }) => ({ start, end, score: 0 }));
+    return { passages, all: this.passages.length, words: '' };
+  }
+
   /** Those with words of the query, the best first. */
   search(query: string, limit: number, chosen?: boolean): FoundPassages {
     const asked = queryOf(query, chosen);
     const found = this.finder.search(asked.terms.join(' '));
     const candidates = found
       // the library multiplies by how many of the words a passage has: too much where a question has many
-      .map(({ id, score, queryTerms }) => ({ number: Number(id), score: score / Math.sqrt(queryTerms.length) }))
+      .map(({ id, score, queryTerms }) => ({
+        number: Number(id),
+        score: score / Math.sqrt(queryTerms.length),
+        terms: queryTerms,
+      }))
       .sort((a, b) => b.score - a.score)
       .slice(0, mostRanked)
-      .flatMap(({ number, score }) => {
+      .flatMap(({ number, score, terms }) => {
         const passage = this.passages[number];
-        return passage ? [{ ...passage, number, score, text: this.text.slice(passage.start, passage.end) }] : [];
+        return passage ? [{ ...passage, number, score, terms, text: this.text.slice(passage.start, passage.end) }] : [];
       });
     return { passages: rank(asked, candidates).slice(0, limit), all: found.length, words: asked.words };
   }

@@ -47,7 +47,7 @@ export async function scanPassages(
       if (!counts.some((count) => count > 0)) continue;
       sums.found++;
       for (const [term, count] of counts.entries()) if (count > 0) sums.with[term] = (sums.with[term] ?? 0) + 1;
-      best.push({ number, start: at + start, end: at + end, above: heading, text: words, counts, score: 0 });
+      best.push({ number, start: at + start, end: at + end, above: heading, text: words, counts, terms: [], score: 0 });
     }
     const last = passages.at(-1);
     if (last) above = headingsIn(text.slice(last.start, last.end)).at(-1)?.text ?? last.above;
@@ -56,7 +56,12 @@ export async function scanPassages(
       .slice(0, 2 * mostRanked)
       .map(detached);
   }
-  const candidates = scored(best, sums).slice(0, mostRanked);
+  const candidates = scored(best, sums)
+    .slice(0, mostRanked)
+    .map((one) => ({
+      ...one,
+      terms: seeks.flatMap(({ term }, index) => ((one.counts[index] ?? 0) > 0 ? [term] : [])),
+    }));
   return { passages: rank(asked, candidates).slice(0, limit), all: sums.found, words: asked.words };
 }
 

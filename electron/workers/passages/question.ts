@@ -29,6 +29,8 @@ import { stemOf, wordsOf } from './terms';
 export interface Query {
   /** as they are shown and can be edited: words, and in quotes what is looked for as it stands */
   words: string;
+  /** each of them with its terms */
+  shown: { word: string; terms: string[] }[];
   /** none twice */
   terms: string[];
   /** terms that follow each other in the question, with nothing but words of no weight between them */
@@ -65,8 +67,10 @@ export function queryOf(question: string, chosen = false): Query {
   const kept = longest(pieces.length > 0 ? pieces : piecesOf(question));
   const terms = kept.flatMap(({ words }) => words.map(stemOf));
   const pairs = terms.slice(1).map((term, index): [string, string] => [terms[index] ?? '', term]);
+  const shown = new Map(kept.map((piece) => [piece.shown, piece.words.map(stemOf)]));
   return {
-    words: [...new Set(kept.map(({ shown }) => shown))].join(' '),
+    words: [...shown.keys()].join(' '),
+    shown: [...shown].map(([word, its]) => ({ word, terms: its })),
     terms: [...new Set(terms)],
     pairs: pairs.filter(([one, other]) => one !== other),
     exact: [...new Set(kept.filter(({ isExact }) => isExact).map(({ text }) => fold(text)))],

@@ -26,17 +26,24 @@ export interface Candidate {
   text: string;
   /** BM25 */
   score: number;
+  /** of the query, that it has */
+  terms: readonly string[];
 }
 
 export function rank(query: Query, candidates: readonly Candidate[]): FoundPassage[] {
   const scores = new Map(candidates.map((one) => [one.number, one.score * gainOf(query, one)]));
   const scoreAt = (number: number) => scores.get(number) ?? 0;
   return candidates
-    .map(({ number, start, end }) => {
+    .map(({ number, start, end, terms }) => {
       const beside = Math.max(scoreAt(number - 1), scoreAt(number + 1));
-      return { start, end, score: scoreAt(number) + gains.neighbor * beside };
+      return { start, end, score: scoreAt(number) + gains.neighbor * beside, words: wordsIn(query, terms) };
     })
     .sort((a, b) => b.score - a.score);
+}
+
+/** As they are shown: those of the query all of whose terms are there. */
+function wordsIn({ shown }: Query, terms: readonly string[]): string[] {
+  return shown.filter((one) => one.terms.every((term) => terms.includes(term))).map(({ word }) => word);
 }
 
 function gainOf(query: Query, { text, above }: Candidate): number {

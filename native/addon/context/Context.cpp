@@ -106,10 +106,16 @@ std::shared_ptr<Context> Context::create(
     const std::shared_ptr<Model> & model, const ContextOptions & options, bool dry, const DryModels & models) {
     try {
         return make(model, options, dry, models);
+    } catch (const ProjectorRefusal & refusal) {
+        ContextOptions other = options;
+        other.projector.clear();
+        const auto context = create(model, other, dry, models);
+        context->effective.projector.reason = refusal.what();
+        return context;
     } catch (const DraftRefusal & refusal) {
         ContextOptions other = options;
         other.speculation = "ngram";
-        const auto context = make(model, other, dry, models);
+        const auto context = create(model, other, dry, models);
         context->effective.speculation.asked = options.speculation;
         context->effective.speculation.reason = refusal.what();
         return context;
@@ -125,6 +131,10 @@ std::shared_ptr<Context> Context::make(
     if (core.cpuparams.n_threads > 0) options.threads = core.cpuparams.n_threads;
     if (core.flash_attn_type != LLAMA_FLASH_ATTN_TYPE_AUTO)
         options.flashAttention = core.flash_attn_type == LLAMA_FLASH_ATTN_TYPE_ENABLED ? "on" : "off";
+    if (!core.mmproj.path.empty()) {
+        context->projector = projectorBytes(asked, core);
+        context->effective.projector = projectorOf(core);
+    }
     auto draft = std::make_unique<Draft>(options, *context->model, context->rewinds(), core, models);
     llama_context_params params = paramsFor(options, core, *context);
     params.abort_callback = aborted;
@@ -137,7 +147,7 @@ std::shared_ptr<Context> Context::make(
         context->handle = llama_init_from_model(context->model->handle, params);
     }
     if (!context->handle) explain(log.errors());
-    if (!llama_get_memory(context->handle)) {
+    if (!llama_get_memory(context->handle) && !params.embeddings) {
         throw CodedError("model-unsupported",
             context->model->path + " cannot write text: it is an embedding or diffusion model", "Choose a chat model.");
     }
@@ -168,7 +178,12 @@ std::shared_ptr<Context> Context::make(
         core.model.path = context->model->path; // what answers name; it is not read
         if (options.api && !context->effective.chatTemplate.empty() && core.chat_template.empty())
             core.chat_template = "chatml"; // the model's own was refused
-        context->scheduler = std::make_unique<Scheduler>(context->handle, std::move(core), requestsDraft);
+        try {
+            context->scheduler = std::make_unique<Scheduler>(context->handle, core, requestsDraft);
+        } catch (const CodedError &) {
+            if (!core.mmproj.path.empty()) requireProjector(asked, core, context->model->handle);
+            throw;
+        }
     }
     context->effective.kernels = kernelUses(*context->model, params.type_k, params.type_v, context->effective.nCtx);
     context->measure();
@@ -229,14 +244,14 @@ size_t Context::commonPrefix(const std::vector<llama_token> & prompt) const {
 
 void Context::synchronize() {
     scheduler->call([this] {
-        tokens = scheduler->tokens(slot);
+        tokens = scheduler->numbersOf(scheduler->tokens(slot));
         checkpoints = lengthsOf(scheduler->checkpoints(slot));
     });
     usedTokens = tokens.size();
 }
 
 void Context::clear() {
-    adopt([](llama_seq_id) { return std::vector<llama_token>(); });
+    adopt([](llama_seq_id) { return server_tokens(); });
 }
 
 bool Context::rewinds() const {
@@ -244,10 +259,15 @@ bool Context::rewinds() const {
     return !llama_model_is_recurrent(weights) && !llama_model_is_hybrid(weights) && llama_model_n_swa(weights) == 0;
 }
 
-void Context::adopt(const std::function<std::vector<llama_token>(llama_seq_id sequence)> & restore,
-    std::list<common_prompt_checkpoint> states) {
+void Context::adopt(
+    const std::function<server_tokens(llama_seq_id sequence)> & restore, std::list<common_prompt_checkpoint> states) {
     checkpoints = lengthsOf(states);
-    slot = scheduler->adopt([&](int free) { return tokens = restore(free); }, std::move(states));
+    const auto kept = [&](int free) {
+        server_tokens restored = restore(free);
+        tokens = scheduler->numbersOf(restored);
+        return restored;
+    };
+    slot = scheduler->adopt(kept, std::move(states));
     if (tokens.empty()) checkpoints.clear();
     usedTokens = tokens.size();
 }
@@ -258,16 +278,36 @@ void Context::extend(const std::function<std::vector<llama_token>()> & add) {
             throw CodedError("busy", "A request of the API has taken the cells of this chat", "");
         const std::vector<llama_token> added = add();
         tokens.insert(tokens.end(), added.begin(), added.end());
-        scheduler->setTokens(slot, tokens);
+        scheduler->append(slot, added);
     });
     usedTokens = tokens.size();
+}
+
+std::vector<llama_token> Context::read(const std::string & prompt, const std::vector<raw_buffer> & files, bool keep) {
+    server_tokens cut = scheduler->read(prompt, files, !keep);
+    std::vector<llama_token> numbers = scheduler->numbersOf(cut);
+    if (keep) media = std::move(cut);
+    return numbers;
+}
+
+server_tokens Context::withMedia(const std::vector<llama_token> & numbers) {
+    const std::vector<llama_token> known = scheduler->numbersOf(media);
+    const bool begins = known.size() <= numbers.size() && std::equal(known.begin(), known.end(), numbers.begin());
+    server_tokens whole(llama_tokens(), scheduler->sees());
+    if (begins && !known.empty()) whole = std::move(media);
+    media.clear();
+    const auto rest = numbers.begin() + static_cast<ptrdiff_t>(whole.size());
+    if (std::any_of(rest, numbers.end(), isMedia))
+        throw CodedError("bad-request", "This prompt has images that were not read");
+    whole.insert({ rest, numbers.end() });
+    return whole;
 }
 
 void Context::measure() {
     uint64_t prompts = 0;
     if (scheduler && promptCache > 0) scheduler->call([&] { prompts = scheduler->promptCacheBytes(); });
     const llama_context * drafting = scheduler ? scheduler->draft() : draft ? draft->context : nullptr;
-    lastUse = memoryUse(handle, drafting, checkpointBytes, scheduler ? prompts : promptCache);
+    lastUse = memoryUse(handle, drafting, projector, checkpointBytes, scheduler ? prompts : promptCache);
     lastUse.parts.promptCache = promptCache;
     lastUse.parts.promptCacheUsed = prompts;
 }

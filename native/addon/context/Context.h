@@ -46,13 +46,14 @@ struct EffectiveContext : Placement {
     uint32_t batch = 0;
     EffectiveType speculation;
     DraftInUse draft;
+    ProjectorInUse projector;
     std::string chatTemplate; // why another one stands in for the model's; empty: the model's own
     TemplateSupport templateSupport;
     std::vector<std::string> notes; // other things that are not as asked, as sentences
 
     CONCERTINA_FIELDS(nCtx, nCtxAsked, nCtxTrained, typeK, typeV, centring, rope, kernels, flashAttention,
         flashAttentionAsked, threads, gpuLayersAsked, gpuLayers, layers, attention, batch, speculation, draft,
-        chatTemplate, templateSupport, notes)
+        projector, chatTemplate, templateSupport, notes)
 };
 
 // Most outputs of one decode. Buffers for them are reserved for every context, and evaluation asks for many: 64 is the
@@ -61,7 +62,7 @@ constexpr uint32_t maxOutputs = 64;
 
 class Context {
 public:
-    // What cannot draft gives way to drafting from the text, and `effective` says why.
+    // What cannot draft gives way to drafting from the text, a projector of another model to none, and `effective` says why.
     static std::shared_ptr<Context> create(
         const std::shared_ptr<Model> & model, const ContextOptions & options, bool dry, const DryModels & models);
     ~Context();
@@ -80,11 +81,16 @@ public:
     bool rewinds() const;
     // Runs `restore`, which writes cells of a sequence and returns their tokens; none: it has no cells. Other sequences that no
     // request of the API uses lose theirs. Throws `busy` when there is no other.
-    void adopt(const std::function<std::vector<llama_token>(llama_seq_id sequence)> & restore,
+    void adopt(const std::function<server_tokens(llama_seq_id sequence)> & restore,
         std::list<common_prompt_checkpoint> checkpoints = {});
     // Runs `add`, which writes cells behind those of the context's sequence and returns their tokens. Throws `busy` when a request of
     // the API has taken the sequence.
     void extend(const std::function<std::vector<llama_token>()> & add);
+
+    // A prompt with images or sound as numbersOf has it (see Scheduler::read). `keep`: what they are is kept until the answer begins.
+    std::vector<llama_token> read(const std::string & prompt, const std::vector<raw_buffer> & files, bool keep);
+    // such numbers with what they stand for, where they begin as the prompt that was read last
+    server_tokens withMedia(const std::vector<llama_token> & numbers);
 
     size_t used() const { return usedTokens; }
     // of an answer that is being written
@@ -109,7 +115,7 @@ public:
 
 private:
     explicit Context(std::shared_ptr<Model> model) : model(std::move(model)) {}
-    // throws DraftRefusal
+    // throws DraftRefusal, ProjectorRefusal
     static std::shared_ptr<Context> make(
         std::shared_ptr<Model> model, const ContextOptions & options, bool dry, const DryModels & models);
     static bool aborted(void * self);
@@ -121,6 +127,8 @@ private:
     uint64_t checkpointBytes = 0; // of all that may be kept
     uint64_t promptCache = 0; // bytes, at most
     std::unique_ptr<Draft> draft; // in a dry run
+    ProjectorBytes projector;
+    server_tokens media; // the prompt that was read last, see `read`
     MemoryUse lastUse;
 };
 
@@ -140,8 +148,8 @@ struct MemoryEstimate : PartBytes {
     uint32_t trained = 0;
     std::vector<DeviceUse> devices;
 
-    CONCERTINA_FIELDS(weights, kvK, kvV, kvF16, compute, draft, promptCache, promptCacheUsed, typeK, typeV, speculation,
-        nCtx, trained, devices)
+    CONCERTINA_FIELDS(weights, kvK, kvV, kvF16, compute, draft, projector, promptCache, promptCacheUsed, typeK, typeV,
+        speculation, nCtx, trained, devices)
 };
 
 // Keeps the header and vocabulary of the last model and of the last one that drafted, so that a slider can ask again and again.

@@ -70,6 +70,8 @@ common_params coreParams(const ContextOptions & options) {
     apply(params, known.options, options.core);
     params.warmup = false;
     params.fit_params = false;
+    if (params.mmproj.path.empty() && options.projector != "auto") params.mmproj.path = options.projector;
+    if (params.no_mmproj) params.mmproj.path.clear();
     if (!options.api) params.chat_template = "chatml"; // prompts come in as tokens: the model's own is not even read
     if (params.default_template_kwargs.count("preserve_reasoning") == 0)
         params.default_template_kwargs["preserve_reasoning"] = "true"; // as llama-server has it

@@ -11,6 +11,13 @@
 
 namespace concertina {
 
+// What a context may load beside its model, each as a path, or as why it may not be loaded; empty: none.
+struct OtherFiles {
+    std::string draft, projector;
+
+    CONCERTINA_FIELDS(draft, projector)
+};
+
 struct ContextOptions {
     double nCtx = 0;
     std::string typeK, typeV;
@@ -20,14 +27,16 @@ struct ContextOptions {
     std::string rope = "model"; // see context/effective.h
     std::string speculation = "off"; // or "ngram": from the text before, "draft": by draftModel, "mtp"
     std::string draftModel; // a file
-    std::string draftProblem; // why the file that drafts may not be loaded (see loadModel); empty: it may
+    std::string
+        projector; // a file that makes images and sound into embeddings; empty, or "auto" that nobody resolved: none
+    OtherFiles problems; // see loadModel
     int slots = 1; // answers at a time, over one unified KV cache
     bool api = false; // upstream's handlers answer requests, with the model's own chat template
     double promptCache = 0; // bytes of RAM for what requests of the API leave behind, at most; 0: none
     std::vector<std::string> core; // options of llama-server for its core, as { "--slot-save-path", "/tmp" }
 
-    CONCERTINA_FIELDS(nCtx, typeK, typeV, flashAttention, threads, batch, rope, speculation, draftModel, slots, api,
-        promptCache, core)
+    CONCERTINA_FIELDS(nCtx, typeK, typeV, flashAttention, threads, batch, rope, speculation, draftModel, projector,
+        slots, api, promptCache, core)
 
     // layers of the model draft, which are left out otherwise
     bool loadsMtp() const {

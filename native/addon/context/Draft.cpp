@@ -19,10 +19,12 @@ bool isMtp(const common_params & core) {
 
 } // namespace
 
-std::string draftFile(const ContextOptions & options) {
-    const common_params_speculative chosen = coreParams(options).speculative;
-    if (chosen.has_dft() || chosen.types != common_params_speculative().types) return chosen.draft.mparams.path;
-    return options.speculation == "draft" ? options.draftModel : "";
+OtherFiles otherFiles(const ContextOptions & options) {
+    const common_params core = coreParams(options);
+    const common_params_speculative & chosen = core.speculative;
+    if (chosen.has_dft() || chosen.types != common_params_speculative().types)
+        return { chosen.draft.mparams.path, core.mmproj.path };
+    return { options.speculation == "draft" ? options.draftModel : "", core.mmproj.path };
 }
 
 Draft::Draft(
@@ -62,7 +64,7 @@ Draft::Draft(
     if (spec.has_dft()) {
         path = spec.draft.mparams.path;
         file = std::filesystem::u8path(path).filename().u8string();
-        if (!request.draftProblem.empty()) refuse("The draft model cannot be used: " + request.draftProblem);
+        if (!request.problems.draft.empty()) refuse("The draft model cannot be used: " + request.problems.draft);
         try {
             other = models(path, spec.draft.n_gpu_layers, true);
         } catch (const CodedError & error) { refuse(std::string("The draft model cannot be used: ") + error.what()); }

@@ -24,8 +24,8 @@ struct DraftRefusal : std::runtime_error {
 // a model without its weights
 using DryModels = std::function<std::shared_ptr<Model>(const std::string & path, int gpuLayers, bool mtp)>;
 
-// of the model that is to draft: what is asked, unless options of llama-server choose it; empty: none of its own
-std::string draftFile(const ContextOptions & options);
+// what is asked, unless options of llama-server choose it
+OtherFiles otherFiles(const ContextOptions & options);
 
 class Draft {
 public:

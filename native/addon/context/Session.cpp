@@ -2,6 +2,8 @@
 
 #include "errors.h"
 
+#include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -113,6 +115,27 @@ std::vector<uint8_t> takeDraft(std::list<common_prompt_checkpoint> & checkpoints
     return draft;
 }
 
+// As upstream's slots are saved: text as it is, with images and sound in a form of its own, which says what they were.
+std::vector<llama_token> packed(const server_tokens & tokens) {
+    const std::vector<char> bytes = tokens.serialize();
+    std::vector<llama_token> form(bytes.size() / sizeof(llama_token));
+    std::memcpy(form.data(), bytes.data(), bytes.size());
+    return form;
+}
+
+constexpr size_t formExtra = 1 << 20; // beyond one for each cell: what a form says of its images
+
+// none: they cannot be cells of such a context
+server_tokens unpacked(const Context & context, const std::vector<llama_token> & form) {
+    try {
+        server_tokens tokens = server_tokens::deserialize(form, context.scheduler->sees());
+        if (tokens.size() <= context.effective.nCtx && tokens.validate(context.handle)) return tokens;
+    } catch (const std::exception &) {
+        // said by the caller
+    }
+    return {};
+}
+
 // Tokens of the file, whose cells go behind those of the context; none: they are not what follows them.
 size_t append(Context & context, const std::string & path, const std::vector<uint8_t> & draft) {
     const auto from = static_cast<llama_pos>(context.tokens.size());
@@ -151,10 +174,14 @@ CellBytes saveCells(Context & context, const std::string & path, size_t from, si
     context.scheduler->call([&] {
         if (!context.scheduler->holds(context.slot, context.tokens))
             throw CodedError("busy", "A request of the API has taken the cells of this chat", "");
+        std::vector<llama_token> kept(context.tokens.begin() + from, context.tokens.begin() + to);
+        if (std::any_of(kept.begin(), kept.end(), isMedia)) {
+            if (!whole) throw CodedError("bad-request", "A stretch of tokens with images or sound cannot be saved");
+            kept = packed(context.scheduler->tokens(context.slot));
+        }
         std::optional<Narrowed> narrowed;
         if (!whole) narrowed.emplace(context, static_cast<llama_pos>(from), static_cast<llama_pos>(to));
-        written.state = llama_state_seq_save_file(
-            context.handle, path.c_str(), context.slot, context.tokens.data() + from, to - from);
+        written.state = llama_state_seq_save_file(context.handle, path.c_str(), context.slot, kept.data(), kept.size());
         if (whole) checkpoints = context.scheduler->checkpoints(context.slot);
         llama_context * draft = context.scheduler->draft();
         if (draft && (whole || sharesCells(draft))) checkpoints.push_back(draftState(draft, context.slot));
@@ -184,27 +211,30 @@ uint64_t restoreCells(Context & context, const std::string & path, const CellByt
         if (added == 0) corrupt(path, "it cannot be restored");
         return added;
     }
-    std::vector<llama_token> tokens(context.effective.nCtx);
-    size_t count = 0;
+    std::vector<llama_token> form(context.effective.nCtx + formExtra);
+    size_t count = 0, cells = 0;
     bool restored = false;
     context.adopt(
         [&](llama_seq_id sequence) {
             restored =
-                llama_state_seq_load_file(context.handle, path.c_str(), sequence, tokens.data(), tokens.size(), &count);
+                llama_state_seq_load_file(context.handle, path.c_str(), sequence, form.data(), form.size(), &count);
+            form.resize(restored ? count : 0);
+            server_tokens tokens = unpacked(context, form);
             // cells of a stretch that something comes before are none of a beginning
             const llama_pos last = llama_memory_seq_pos_max(llama_get_memory(context.handle), sequence);
-            restored = restored && last + 1 == static_cast<llama_pos>(count);
+            restored = restored && last + 1 == tokens.pos_next();
             const bool kept = restored && !context.cancel->load();
             if (!kept) llama_memory_seq_rm(llama_get_memory(context.handle), sequence, -1, -1);
-            tokens.resize(kept ? count : 0);
+            if (!kept) tokens.clear();
+            cells = tokens.size();
             llama_context * drafting = context.scheduler->draft();
-            if (kept && drafting && !draft.empty()) restoreDraft(drafting, draft, sequence, count);
+            if (kept && drafting && !draft.empty()) restoreDraft(drafting, draft, sequence, tokens.pos_next());
             return tokens;
         },
         std::move(checkpoints));
     if (!restored) corrupt(path, "it cannot be restored");
     throwIfCancelled(context);
-    return count;
+    return cells;
 }
 
 } // namespace concertina

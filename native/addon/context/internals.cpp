@@ -95,6 +95,11 @@ DeviceUse & entryOf(std::vector<DeviceUse> & uses, const std::string & name, con
     return uses.emplace_back(DeviceUse{ name, kind });
 }
 
+DeviceUse & entryAt(std::vector<DeviceUse> & uses, ggml_backend_dev_t device) {
+    if (ggml_backend_dev_type(device) == GGML_BACKEND_DEVICE_TYPE_CPU) device = nullptr;
+    return entryOf(uses, nameOf(device), kindOf(device));
+}
+
 MemoryUse useOf(const llama_context * context) {
     const llama_model & model = *llama_get_model(context);
     MemoryUse use;
@@ -196,10 +201,18 @@ uint64_t bytesOfCheckpoint(const llama_context * context) {
     return bytes;
 }
 
-MemoryUse memoryUse(
-    const llama_context * context, const llama_context * draft, uint64_t checkpoints, uint64_t promptCache) {
+MemoryUse memoryUse(const llama_context * context, const llama_context * draft, const ProjectorBytes & projector,
+    uint64_t checkpoints, uint64_t promptCache) {
     MemoryUse use = useOf(context);
     use.parts.compute += checkpoints;
+    for (const auto & [device, bytes] : projector.weights) {
+        entryAt(use.devices, device).weights += bytes;
+        use.parts.projector.weights += bytes;
+    }
+    for (const auto & [device, bytes] : projector.compute) {
+        entryAt(use.devices, device).compute += bytes;
+        use.parts.projector.compute += bytes;
+    }
     for (DeviceUse & device : use.devices) {
         if (device.kind == kindOf(nullptr)) device.compute += checkpoints + promptCache;
     }
@@ -279,7 +292,7 @@ Placement placementOf(llama_context * context) {
     placement.layers = layers + 1;
     for (int layer = 0; layer < layers; layer++) placement.gpuLayers += isGpu(model.dev_layer(layer));
     placement.gpuLayers += isGpu(model.dev_output());
-    placement.attention = attentionOf(context);
+    if (llama_get_memory(context)) placement.attention = attentionOf(context);
     return placement;
 }
 

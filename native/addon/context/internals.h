@@ -3,6 +3,7 @@
 // loader takes. What would replace it: such calls in llama.h.
 #pragma once
 
+#include "context/Projector.h"
 #include "fields.h"
 
 #include "ggml-backend.h"
@@ -23,7 +24,14 @@ struct DraftBytes {
     CONCERTINA_FIELDS(weights, kv, compute)
 };
 
-// the draft apart
+struct ProjectorPartBytes {
+    uint64_t weights = 0;
+    uint64_t compute = 0;
+
+    CONCERTINA_FIELDS(weights, compute)
+};
+
+// the draft and the projector apart
 struct PartBytes {
     uint64_t weights = 0;
     uint64_t kvK = 0;
@@ -36,8 +44,9 @@ struct PartBytes {
     uint64_t promptCache = 0;
     uint64_t promptCacheUsed = 0;
     DraftBytes draft;
+    ProjectorPartBytes projector;
 
-    CONCERTINA_FIELDS(weights, kvK, kvV, kvF16, compute, draft, promptCache, promptCacheUsed)
+    CONCERTINA_FIELDS(weights, kvK, kvV, kvF16, compute, draft, projector, promptCache, promptCacheUsed)
 };
 
 // Most bytes of a state from which a prompt goes on, of one sequence: the cells of sliding windows and the state of recurrent layers. 0
@@ -64,8 +73,8 @@ struct MemoryUse {
 };
 
 // `draft`: of what drafts for the context; null: nothing does. In RAM beside them: checkpoints, and what the prompt cache takes
-MemoryUse memoryUse(
-    const llama_context * context, const llama_context * draft, uint64_t checkpoints, uint64_t promptCache);
+MemoryUse memoryUse(const llama_context * context, const llama_context * draft, const ProjectorBytes & projector,
+    uint64_t checkpoints, uint64_t promptCache);
 
 // plans the buffers of the computation anew where a setting of the context asks for that, as its next batch would
 void reserve(llama_context * context);
@@ -136,7 +145,8 @@ struct Placement {
     std::vector<AttentionPlace> attention; // empty: a model without attention
 };
 
-// Builds the graph of one token and asks the scheduler where it puts each part; the context must be idle and have a memory.
+// Builds the graph of one token and asks the scheduler where it puts each part; the context must be idle. Without a memory (BERT and
+// others that make vectors of texts) nothing is asked.
 Placement placementOf(llama_context * context);
 
 // as people know it: 'CPU', 'Metal'

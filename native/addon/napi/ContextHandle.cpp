@@ -53,6 +53,15 @@ Napi::Promise restore(const std::shared_ptr<Context> & context, const Napi::Call
             from = readInteger<size_t>(info[2], "from")] { return restoreCells(*lease, path, written, from); });
 }
 
+// readMedia(prompt, files, keep): Promise<Int32Array>, see Context::read
+Napi::Promise readMedia(const std::shared_ptr<Context> & context, const Napi::CallbackInfo & info) {
+    const bool keep = info[2].ToBoolean();
+    return runOnWorker(info.Env(), "readMedia", nullptr,
+        [held = keep ? lease(context, newFlag()) : context, prompt = readText(info[0], "prompt"),
+            files = fromJs<std::vector<raw_buffer>>(info[1], "files"),
+            keep] { return held->read(prompt, files, keep); });
+}
+
 // speculate(on): Promise<number>
 Napi::Promise speculate(const std::shared_ptr<Context> & held, const Napi::CallbackInfo & info) {
     return runOnWorker(
@@ -100,9 +109,9 @@ Napi::Value respond(const std::shared_ptr<Context> & context, const Napi::Callba
 
 } // namespace
 
-ContextOptions contextOptions(const Napi::Value & options, const Napi::Value & draftProblem) {
+ContextOptions contextOptions(const Napi::Value & options, const Napi::Value & problems) {
     auto read = fromJs<ContextOptions>(options, "context options");
-    if (!draftProblem.IsEmpty()) read.draftProblem = readText(draftProblem, "draftProblem");
+    if (!problems.IsEmpty()) read.problems = fromJs<OtherFiles>(problems, "problems");
     return read;
 }
 
@@ -113,6 +122,7 @@ Napi::Function ContextHandle::define(Napi::Env env) {
             getter("contextUsed", [](const Shared & context, Info) { return context->used(); }),
             method("memory", [](const Shared & context, Info) { return context->memory(); }),
             method("clear", [](const Shared & context, Info) { lease(context, newFlag())->clear(); }),
+            method("readMedia", readMedia),
             method("complete", answer),
             // during `complete`; see Scheduler
             method("speculate", speculate),

@@ -12,8 +12,8 @@
 
 namespace concertina {
 
-// `draftProblem`: left out where nothing is loaded
-ContextOptions contextOptions(const Napi::Value & options, const Napi::Value & draftProblem = {});
+// `problems`: left out where nothing is loaded
+ContextOptions contextOptions(const Napi::Value & options, const Napi::Value & problems = {});
 
 // A hold on an object of the engine, until `dispose`.
 template <typename Self, typename Held> class Handle : public Napi::ObjectWrap<Self> {

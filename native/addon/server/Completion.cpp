@@ -78,8 +78,9 @@ UpstreamTimings timings(const llama_context * context) {
 
 Completed complete(Context & context, CompletionRequest request, const std::function<void(CompletionStep)> & send) {
     Scheduler & scheduler = *context.scheduler;
+    server_tokens prompt = context.withMedia(request.tokens);
     if (scheduler.shared()) {
-        context.slot = scheduler.prepare(context.slot, request.tokens);
+        context.slot = scheduler.prepare(context.slot, prompt);
         context.synchronize();
     }
     if (scheduler.speculates()) scheduler.speculate(context.slot, request.draft);
@@ -88,7 +89,7 @@ Completed complete(Context & context, CompletionRequest request, const std::func
     llama_perf_context_reset(context.handle);
     try {
         server_response_reader reader = scheduler.reader();
-        server_task task = scheduler.task(request.params, std::move(request.tokens), context.slot);
+        server_task task = scheduler.task(request.params, std::move(prompt), context.slot);
         task.id = reader.get_new_id();
         reader.post_task(std::move(task));
         reader.states.clear();

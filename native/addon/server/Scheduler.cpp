@@ -2,10 +2,14 @@
 
 #include "LogSink.h"
 #include "errors.h"
+#include "model/Fingerprint.h"
 #include "model/TemplateLimits.h"
 
+#include "mtmd-helper.h"
+#include "mtmd.h"
 #include "server-schema.h"
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -53,7 +57,8 @@ ApiPart failure(const std::string & message, error_type type) {
 } // namespace
 
 Scheduler::Scheduler(llama_context * context, common_params wanted, bool requestsDraft)
-    : context(context), requestsDraft(requestsDraft), params(std::move(wanted)), routes(params, server) {
+    : context(context), requestsDraft(requestsDraft), params(std::move(wanted)),
+      projector(params.mmproj.path.empty() ? 0 : fingerprint(params.mmproj.path)), routes(params, server) {
     params.context_shared = context;
     // The core decodes two tokens when it is made. On the thread that goes on decoding: OpenMP keeps a team of threads for each
     // thread that has computed, and with more of them than cores they sleep at every barrier.
@@ -97,12 +102,12 @@ Scheduler::~Scheduler() {
     loop.join();
 }
 
-std::vector<llama_token> Scheduler::tokens(int slot) const {
+const server_tokens & Scheduler::tokens(int slot) const {
     llama_synchronize(context);
     return server_slots_access::tokens(server, slot);
 }
 
-int Scheduler::prepare(int slot, const std::vector<llama_token> & prompt) {
+int Scheduler::prepare(int slot, const server_tokens & prompt) {
     call([&] { slot = server_slots_access::prepare(server, slot, prompt); });
     return slot;
 }
@@ -114,27 +119,67 @@ int64_t Scheduler::speculate(int slot, bool on) {
 }
 
 bool Scheduler::holds(int slot, const std::vector<llama_token> & tokens) const {
-    return server_slots_access::is_idle(server, slot) && server_slots_access::tokens(server, slot) == tokens;
+    return server_slots_access::is_idle(server, slot) && numbersOf(server_slots_access::tokens(server, slot)) == tokens;
+}
+
+void Scheduler::append(int slot, const std::vector<llama_token> & added) {
+    server_tokens tokens = server_slots_access::tokens(server, slot).clone();
+    tokens.insert(added);
+    server_slots_access::set_tokens(server, slot, std::move(tokens));
 }
 
 int Scheduler::adopt(
-    const std::function<std::vector<llama_token>(int slot)> & change, std::list<common_prompt_checkpoint> states) {
+    const std::function<server_tokens(int slot)> & change, std::list<common_prompt_checkpoint> states) {
     int slot = -1;
     call([&] {
         slot = server_slots_access::clear_idle(server);
         if (slot < 0) throw CodedError("busy", "All slots are at work", "Wait for an answer, or stop one.");
-        const std::vector<llama_token> tokens = change(slot);
-        server_slots_access::set_tokens(server, slot, tokens);
-        if (!tokens.empty()) checkpoints(slot) = std::move(states);
+        server_tokens tokens = change(slot);
+        const bool empty = tokens.empty();
+        server_slots_access::set_tokens(server, slot, std::move(tokens));
+        if (!empty) checkpoints(slot) = std::move(states);
     });
     return slot;
 }
 
-server_task Scheduler::task(const std::string & body, std::vector<llama_token> tokens, int slot) const {
+std::vector<llama_token> Scheduler::numbersOf(const server_tokens & tokens) const {
+    std::vector<llama_token> numbers(tokens.size());
+    for (size_t at = 0; at < tokens.size();) {
+        if (tokens[at] != LLAMA_TOKEN_NULL) {
+            numbers[at] = tokens[at];
+            at++;
+            continue;
+        }
+        const mtmd_input_chunk * chunk = tokens.find_chunk(at).get();
+        // of the bytes of its file
+        const size_t id = std::hash<std::string>()(mtmd_input_chunk_get_id(chunk)) ^ projector;
+        const size_t cells = mtmd_input_chunk_get_n_tokens(chunk);
+        std::fill_n(numbers.begin() + static_cast<ptrdiff_t>(at), cells,
+            LLAMA_TOKEN_NULL - 1 - static_cast<llama_token>(id >> 34));
+        at += cells;
+    }
+    return numbers;
+}
+
+server_tokens Scheduler::read(const std::string & prompt, const std::vector<raw_buffer> & files, bool count) const {
+    mtmd_context * media = server_slots_access::media(server);
+    if (!media) {
+        throw CodedError("bad-request", "The model in use neither sees images nor hears sound",
+            "Choose a model with a projector (mmproj), or leave them out.");
+    }
+    try {
+        return process_mtmd_prompt(media, prompt, files, mtmd_helper_init_opt_default(), count);
+    } catch (const std::exception &) {
+        throw CodedError("bad-request", "An image or sound is damaged, or not what this model's projector reads",
+            "Attach it as PNG or JPEG, or as WAV or MP3 for a model that hears.");
+    }
+}
+
+server_task Scheduler::task(const std::string & body, server_tokens tokens, int slot) const {
     const llama_vocab * vocab = llama_model_get_vocab(llama_get_model(context));
     server_task task(SERVER_TASK_TYPE_COMPLETION);
     task.id_slot = slot;
-    task.tokens = server_tokens(tokens, false);
+    task.tokens = std::move(tokens);
     try {
         const json asked = json::parse(body);
         task.params = server_schema::eval_llama_cmpl_schema(vocab, params, server.get_meta().logit_bias_eog, asked);

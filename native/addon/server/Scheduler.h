@@ -38,6 +38,8 @@ struct ApiPart {
     CONCERTINA_FIELDS(status, contentType, headers, data)
 };
 
+inline bool isMedia(llama_token number) { return number < LLAMA_TOKEN_NULL; }
+
 class Scheduler {
 public:
     // `context` and its model belong to the caller and outlive the scheduler. Its cells are cleared. `params`: see coreParams;
@@ -50,7 +52,7 @@ public:
     Scheduler & operator=(const Scheduler &) = delete;
 
     // An answer to the prompt, streamed. `body`: JSON of llama-server's POST /completion. Throws `bad-request`.
-    server_task task(const std::string & body, std::vector<llama_token> tokens, int slot) const;
+    server_task task(const std::string & body, server_tokens tokens, int slot) const;
     server_response_reader reader() { return server.get_response_reader(); }
     bool shared() const { return params.n_parallel > 1; } // with requests of the API
     // on the thread that decodes, between two batches; returns when `body` has
@@ -58,13 +60,13 @@ public:
 
     // Inside `call` only. Tokens whose cells are in a slot, when all work on them is done: also what an aborted batch evaluated is
     // counted then.
-    std::vector<llama_token> tokens(int slot) const;
+    const server_tokens & tokens(int slot) const;
     // Inside `call` only. See server_slots_access.
     std::list<common_prompt_checkpoint> & checkpoints(int slot) {
         return server_slots_access::checkpoints(server, slot);
     }
     // The slot for an answer to this prompt, `slot` if no request uses it, with what there is in RAM of the prompt.
-    int prepare(int slot, const std::vector<llama_token> & prompt);
+    int prepare(int slot, const server_tokens & prompt);
     // of the model that drafts; none: no model does
     llama_context * draft() const { return server_slots_access::draft(server); }
     bool speculates() const { return server_slots_access::can_speculate(server); }
@@ -77,14 +79,19 @@ public:
     // Inside `call` only. Whether a slot holds these tokens and no request changes them.
     bool holds(int slot, const std::vector<llama_token> & tokens) const;
     // Inside `call` only. After cells were written behind those of a slot that no request uses.
-    void setTokens(int slot, const std::vector<llama_token> & tokens) {
-        server_slots_access::set_tokens(server, slot, tokens);
-    }
+    void append(int slot, const std::vector<llama_token> & added);
     // Runs `change` with a slot that no request uses, all others of which are emptied. It writes or removes cells of the slot's
     // sequence and returns the tokens of what is there afterward; `states` are checkpoints of these. Returns the slot. Throws
     // `busy` when all slots are in use.
-    int adopt(
-        const std::function<std::vector<llama_token>(int slot)> & change, std::list<common_prompt_checkpoint> states);
+    int adopt(const std::function<server_tokens(int slot)> & change, std::list<common_prompt_checkpoint> states);
+    // images or sound can be among the tokens of its slots
+    bool sees() const { return server_slots_access::media(server) != nullptr; }
+    // A prompt with upstream's marker for each image and sound, as libmtmd cuts it. `count`: for their numbers alone. Any
+    // thread. Throws `bad-request` where there is no projector for them, or they cannot be read.
+    server_tokens read(const std::string & prompt, const std::vector<raw_buffer> & files, bool count) const;
+    // For comparing and counting: text as it is, and for each cell of an image or sound a number below LLAMA_TOKEN_NULL that its
+    // content and the projector give it.
+    std::vector<llama_token> numbersOf(const server_tokens & tokens) const;
 
     // Blocks until the response is complete, or until `cancel` is set: then up to a second longer. Throws `bad-request` for a
     // handler that there is not.
@@ -99,6 +106,7 @@ private:
     llama_context * const context;
     const bool requestsDraft;
     common_params params;
+    const uint64_t projector; // of its file; 0: there is none
     server_context server;
     server_routes routes;
     Thread loop;

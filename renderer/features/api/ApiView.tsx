@@ -1,4 +1,6 @@
 /** The API for other programs: on or off, its address and key, who asks at the moment, and what is allowed. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Copy, Eye, EyeOff, RotateCw } from 'lucide-react';
 import { useState } from 'react';
 import type { ApiStatus } from '../../../electron/contract/api';
@@ -24,8 +26,8 @@ export function ApiView() {
   const { api } = useActions();
   return (
     <Dialog
-      title="API for other programs"
-      description="Programs on this computer ask the model in use, over the interfaces of OpenAI, Anthropic and llama-server."
+      title={t`API for other programs`}
+      description={t`Programs on this computer ask the model in use, over the interfaces of OpenAI, Anthropic and llama-server.`}
       open={open && status !== null}
       onOpenChange={(next) => !next && api.close()}
       className="w-[min(44rem,calc(100%-2rem))]"
@@ -51,13 +53,17 @@ function Body({ status }: { status: ApiStatus }) {
         {status.address !== null && <Access status={status} address={status.address} />}
       </div>
       {status.address !== null && (
-        <section aria-label="Requests" className="border-t border-line px-5 py-4">
-          <h3 className="mb-2 text-sm font-semibold text-ink">Requests</h3>
+        <section aria-label={t`Requests`} className="border-t border-line px-5 py-4">
+          <h3 className="mb-2 text-sm font-semibold text-ink">
+            <Trans>Requests</Trans>
+          </h3>
           <RequestList requests={status.requests} />
         </section>
       )}
-      <section aria-label="What is allowed" className="border-t border-line px-5 py-4">
-        <h3 className="mb-3 text-sm font-semibold text-ink">What is allowed</h3>
+      <section aria-label={t`What is allowed`} className="border-t border-line px-5 py-4">
+        <h3 className="mb-3 text-sm font-semibold text-ink">
+          <Trans>What is allowed</Trans>
+        </h3>
         {status.by === 'window' && settings ? <RuleFields settings={settings} /> : <RuleList rules={status.rules} />}
       </section>
     </div>
@@ -69,16 +75,20 @@ function OnOff({ on }: { on: boolean }) {
   return (
     <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1.5">
       <div className="min-w-52 flex-1">
-        <p className="font-medium text-ink">Other programs may ask</p>
+        <p className="font-medium text-ink">
+          <Trans>Other programs may ask</Trans>
+        </p>
         <p className="text-xs leading-relaxed text-ink-3">
-          Only from this computer, and only with the key. It comes on again with the app until it is switched off.
+          <Trans>
+            Only from this computer, and only with the key. It comes on again with the app until it is switched off.
+          </Trans>
         </p>
       </div>
       <Segmented
         name="api"
-        label="Other programs may ask"
+        label={t`Other programs may ask`}
         value={on ? 'on' : 'off'}
-        options={onOff}
+        options={onOff()}
         onValue={(value) => void settings.update({ api: { on: value === 'on' } })}
       />
     </div>
@@ -88,8 +98,10 @@ function OnOff({ on }: { on: boolean }) {
 function ServedNote() {
   return (
     <p className="text-ink-2">
-      It is served by <code className="text-xs">concertina serve</code>, with what that was started with. Start it with
-      other options to change anything here.
+      <Trans>
+        It is served by <code className="text-xs">concertina serve</code>, with what that was started with. Start it
+        with other options to change anything here.
+      </Trans>
     </p>
   );
 }
@@ -99,17 +111,23 @@ function ServedNote() {
 function Access({ status, address }: { status: ApiStatus; address: string }) {
   return (
     <dl className="grid grid-cols-[auto_1fr] items-center gap-x-4 gap-y-1 rounded-lg border border-line bg-sunken px-3.5 py-2">
-      <dt className="text-xs text-ink-3">Address</dt>
+      <dt className="text-xs text-ink-3">
+        <Trans>Address</Trans>
+      </dt>
       <dd className="flex min-w-0 items-center gap-1">
         <Value testId="api-address">{address}</Value>
-        <CopyButton text={address} label="Copy the address" />
+        <CopyButton text={address} label={t`Copy the address`} />
       </dd>
-      <dt className="text-xs text-ink-3">For Anthropic</dt>
+      <dt className="text-xs text-ink-3">
+        <Trans>For Anthropic</Trans>
+      </dt>
       <dd className="flex min-w-0 items-center gap-1">
         <Value>{baseOf(address)}</Value>
-        <CopyButton text={baseOf(address)} label="Copy the address for clients of Anthropic" />
+        <CopyButton text={baseOf(address)} label={t`Copy the address for clients of Anthropic`} />
       </dd>
-      <dt className="text-xs text-ink-3">Key</dt>
+      <dt className="text-xs text-ink-3">
+        <Trans>Key</Trans>
+      </dt>
       <dd className="flex min-w-0 items-center gap-1">
         {status.by === 'window' ? <Key /> : <span className="py-1 text-ink-2">{keyText(status)}</span>}
       </dd>
@@ -123,8 +141,8 @@ function baseOf(address: string): string {
 }
 
 function keyText({ needsKey, keyFile }: ApiStatus): string {
-  if (!needsKey) return 'None is needed.';
-  return keyFile === null ? 'The one of --key.' : `The one in ${keyFile}.`;
+  if (!needsKey) return t`None is needed.`;
+  return keyFile === null ? t`The one of --key.` : t`The one in ${keyFile}.`;
 }
 
 function Key() {
@@ -142,29 +160,29 @@ function Key() {
     <>
       <Value testId="api-key">{key ?? '•'.repeat(16)}</Value>
       <IconButton
-        label={key === null ? 'Show the key' : 'Hide the key'}
+        label={key === null ? t`Show the key` : t`Hide the key`}
         icon={key === null ? <Eye /> : <EyeOff />}
         size="small"
         onClick={() => (key === null ? void api.showKey() : api.hideKey())}
         data-testid="api-key-show"
       />
       <IconButton
-        label={copied ? 'Copied' : 'Copy the key'}
+        label={copied ? t`Copied` : t`Copy the key`}
         icon={<Copy className={copied ? 'text-good' : undefined} />}
         size="small"
         onClick={() => void copyKey()}
       />
       <IconButton
-        label="Make a new key"
+        label={t`Make a new key`}
         icon={<RotateCw />}
         size="small"
         onClick={() => setAsked(true)}
         data-testid="api-key-new"
       />
       <Confirm
-        title="Make a new key?"
-        description="Programs that show the one before are refused from now on."
-        action="Make a new key"
+        title={t`Make a new key?`}
+        description={t`Programs that show the one before are refused from now on.`}
+        action={t`Make a new key`}
         open={asked}
         onOpenChange={setAsked}
         onConfirm={() => void api.renewKey()}

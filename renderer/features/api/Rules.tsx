@@ -1,4 +1,5 @@
 /** What requests may do: fields for a person, or the list of what the command line says. */
+import { t } from '@lingui/core/macro';
 import { useState } from 'react';
 import type { ApiStatus } from '../../../electron/contract/api';
 import { apiPorts, isOrigin, type LocalApiSettings, mostIdleMinutes } from '../../../electron/contract/lib/localApi';
@@ -9,17 +10,25 @@ import { NumberField } from '../../ui/NumberField';
 import { Segmented } from '../../ui/Segmented';
 
 const slotOptions = ['1', '2', '3', '4'].map((value) => ({ value, label: value }));
-const yesNo = [
-  { value: 'yes', label: 'Yes' },
-  { value: 'no', label: 'No' },
-] as const;
+
+function yesNo() {
+  return [
+    { value: 'yes', label: t`Yes` },
+    { value: 'no', label: t`No` },
+  ] as const;
+}
 
 export function RuleFields({ settings }: { settings: LocalApiSettings }) {
   const { settings: actions } = useActions();
   const change = (api: Partial<LocalApiSettings>) => void actions.update({ api });
   return (
     <div className="grid gap-4">
-      <Field label="Port" htmlFor="api-port" inline help="Of this computer alone: other machines cannot reach it.">
+      <Field
+        label={t`Port`}
+        htmlFor="api-port"
+        inline
+        help={t`Of this computer alone: other machines cannot reach it.`}
+      >
         <NumberField
           id="api-port"
           data-testid="api-port"
@@ -31,39 +40,39 @@ export function RuleFields({ settings }: { settings: LocalApiSettings }) {
         />
       </Field>
       <Line
-        label="Answers at the same time"
-        help="Further requests wait. All share the one context, the chat of this window included. A change makes the context again; what was read is kept."
+        label={t`Answers at the same time`}
+        help={t`Further requests wait. All share the one context, the chat of this window included. A change makes the context again; what was read is kept.`}
       >
         <Segmented
           name="api-slots"
-          label="Answers at the same time"
+          label={t`Answers at the same time`}
           value={String(settings.slots)}
           options={slotOptions}
           onValue={(slots) => change({ slots: Number(slots) })}
         />
       </Line>
       <Line
-        label="Load the model that a request names"
-        help="One that is on this computer, in place of the model in use. With No the model in use answers, whatever the name."
+        label={t`Load the model that a request names`}
+        help={t`One that is on this computer, in place of the model in use. With No the model in use answers, whatever the name.`}
       >
         <Segmented
           name="api-load"
-          label="Load the model that a request names"
+          label={t`Load the model that a request names`}
           value={settings.loadOnRequest ? 'yes' : 'no'}
-          options={yesNo}
+          options={yesNo()}
           onValue={(value) => change({ loadOnRequest: value === 'yes' })}
         />
       </Line>
       <Field
-        label="Free the memory when unused"
+        label={t`Free the memory when unused`}
         htmlFor="api-idle"
         inline
-        help="Minutes without a request or an answer; empty: never. The next request or question loads the model again."
+        help={t`Minutes without a request or an answer; empty: never. The next request or question loads the model again.`}
       >
         <NumberField
           id="api-idle"
           data-testid="api-idle"
-          placeholder="never"
+          placeholder={t`never`}
           nullable
           integer
           min={1}
@@ -102,13 +111,13 @@ function Origins({ origins, onCommit }: { origins: readonly string[]; onCommit: 
 
   return (
     <Field
-      label="Web pages that may ask"
+      label={t`Web pages that may ask`}
       htmlFor="api-origins"
       help={
         wrong === undefined ? (
-          'Empty: none, only programs. Else their origins, as http://localhost:3000; localhost stands for every page of this computer, * for every page.'
+          t`Empty: none, only programs. Else their origins, as http://localhost:3000; localhost stands for every page of this computer, * for every page.`
         ) : (
-          <span className="text-bad">{`${wrong} is no origin. One looks like http://localhost:3000, without a path.`}</span>
+          <span className="text-bad">{t`${wrong} is no origin. One looks like http://localhost:3000, without a path.`}</span>
         )
       }
     >
@@ -119,7 +128,7 @@ function Origins({ origins, onCommit }: { origins: readonly string[]; onCommit: 
         aria-invalid={wrong !== undefined || undefined}
         autoComplete="off"
         spellCheck={false}
-        placeholder="none"
+        placeholder={t({ message: 'none', context: 'web pages' })}
         value={typed ?? origins.join(', ')}
         onChange={(event) => setTyped(event.target.value)}
         onBlur={commit}
@@ -136,10 +145,10 @@ export function originsIn(text: string): string[] {
 
 export function RuleList({ rules }: Pick<ApiStatus, 'rules'>) {
   const lines = [
-    ['Answers at the same time', String(rules.slots)],
-    ['Load the model that a request names', rules.loadOnRequest ? 'yes' : 'no'],
-    ['Free the memory when unused', rules.idleMinutes === null ? 'never' : `after ${rules.idleMinutes} min`],
-    ['Web pages that may ask', rules.origins.join(', ') || 'none'],
+    [t`Answers at the same time`, String(rules.slots)],
+    [t`Load the model that a request names`, rules.loadOnRequest ? t`yes` : t`no`],
+    [t`Free the memory when unused`, rules.idleMinutes === null ? t`never` : t`after ${rules.idleMinutes} min`],
+    [t`Web pages that may ask`, rules.origins.join(', ') || t({ message: 'none', context: 'web pages' })],
   ];
   return (
     <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1.5" data-testid="api-rules">

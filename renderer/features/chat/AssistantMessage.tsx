@@ -101,12 +101,12 @@ function FinishedAnswer({ message, documents, released, ...place }: RowProps) {
       {!message.summary && <BuiltInHelp message={message} />}
       {released > 0 && (
         <Note testId="released" title={releasedTitle}>
-          {releasedText(released, 'left')}
+          {releasedText(released, 'then')}
         </Note>
       )}
       {message.leftOut !== undefined && (
         <Note testId="left-out" title={leftOutTitle}>
-          {leftOutText(message.leftOut, 'left out')}
+          {leftOutText(message.leftOut, 'then')}
         </Note>
       )}
       <StopNotice message={message} onRegenerate={regenerate} onGoOn={() => void conversation.goOn(message)} />

@@ -10,6 +10,7 @@ import { selectFindOpen, selectFocusFind, selectProblem } from '../../state/slic
 import { useActions, useApp } from '../../state/useApp';
 import { Banner } from '../../ui/Banner';
 import { Button, IconButton } from '../../ui/Button';
+import { BriefMaking } from './BriefCard';
 import { messagesWith, stepTo } from './found';
 import { MessageList } from './MessageList';
 import { WaitingMessages } from './WaitingMessages';
@@ -51,6 +52,7 @@ export function ChatView({ composer, firstModel }: { composer: ReactNode; firstM
           </p>
         )}
         <ProblemBanner />
+        {chat && <BriefMaking chatId={chat.id} />}
         {chat && <WaitingMessages chatId={chat.id} />}
         {composer}
       </div>

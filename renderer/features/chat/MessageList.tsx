@@ -2,16 +2,19 @@
 
 import { ArrowDown } from 'lucide-react';
 import { memo, type RefObject, useEffect, useMemo, useRef } from 'react';
-import { type Chat, releasedAlong } from '../../../electron/contract/chats';
+import { type Chat, type Message, releasedAlong } from '../../../electron/contract/chats';
+import { briefOn, coveredBy } from '../../../electron/contract/lib/brief';
 import type { Target } from '../../state/appState';
 import { indexChildren, pathTo, placeOf } from '../../state/lib/messageTree';
 import { selectTarget } from '../../state/lib/openChat';
+import { selectIsUnfolded } from '../../state/slices/briefs';
 import { selectCanAnswer } from '../../state/slices/engine';
 import { selectIsAnswering } from '../../state/slices/live';
-import { useApp } from '../../state/useApp';
+import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';
 import { AssistantMessage } from './AssistantMessage';
+import { BriefCard } from './BriefCard';
 import { occurrences } from './found';
 import { documentsAlong } from './markdown/answerSources';
 import { type RowProps, RowStates } from './rowState';
@@ -24,7 +27,9 @@ export function MessageList({ chat }: { chat: Chat }) {
   const answering = useApp(selectIsAnswering(chat.id));
   const busy = !useApp(selectCanAnswer) || answering;
   const children = useMemo(() => indexChildren(messages), [messages]);
-  const shown = useMemo(() => pathTo(messages, leafId), [messages, leafId]);
+  const path = useMemo(() => pathTo(messages, leafId), [messages, leafId]);
+  const brief = useShownBrief(chat, path, target);
+  const shown = brief.shown;
   const documents = useMemo(() => documentsAlong(shown), [shown]);
   const released = useMemo(() => releasedAlong(shown), [shown]);
   const states = useMemo(() => new Map<string, unknown>(), []);
@@ -63,6 +68,7 @@ export function MessageList({ chat }: { chat: Chat }) {
                   className={cx('message-row flow-root text-start', message.role === 'user' ? 'pb-2' : 'pb-5')}
                   style={{ marginTop: row.start - (rows[i - 1]?.end ?? 0) }}
                 >
+                  {brief.before === message.id && brief.brief && <BriefCard brief={brief.brief} />}
                   <MessageRow
                     message={message}
                     index={index}
@@ -90,6 +96,23 @@ export function MessageList({ chat }: { chat: Chat }) {
       </div>
     </RowStates>
   );
+}
+
+/** The messages without those that a brief stands for, unless they are asked for; it is shown `before` one of them. */
+function useShownBrief(chat: Chat, path: readonly Message[], target: Target | null) {
+  const brief = useMemo(() => briefOn(path, chat.briefs), [path, chat.briefs]);
+  const unfolded = useApp(selectIsUnfolded(brief?.id));
+  const { briefs } = useActions();
+  const covered = useMemo(() => (brief ? coveredBy(path, brief.throughId) : null), [path, brief]);
+  const before = brief ? path[path.findIndex(({ id }) => id === brief.throughId) + 1]?.id : undefined;
+  // a search leads to one of them
+  const leadsThere = target !== null && covered?.has(target.messageId) === true;
+  useEffect(() => {
+    if (leadsThere && brief) briefs.unfold(brief.id);
+  }, [leadsThere, brief, briefs]);
+  const folds = covered !== null && before !== undefined && !unfolded && !leadsThere;
+  const shown = useMemo(() => (folds ? path.filter(({ id }) => !covered.has(id)) : path), [path, covered, folds]);
+  return { brief, before, shown };
 }
 
 /** Finished messages keep their object, so a long chat renders only the row that changed. */

@@ -6,12 +6,14 @@ import { limits } from '../../../electron/contract/limits';
 import type { Place } from '../../state/appState';
 import { selectChatId, selectMessage } from '../../state/lib/openChat';
 import { partText, sectionsIn, wordsText } from '../../state/lib/partText';
+import { reasonText, wordsAloneText } from '../../state/lib/reasons';
 import { selectInfo, selectSections } from '../../state/slices/documents';
 import { selectIsAnswering } from '../../state/slices/live';
 import { useActions, useApp } from '../../state/useApp';
 import { cx } from '../../ui/cx';
 import { WordsForm } from '../../ui/Field';
 import { Popover } from '../../ui/Popover';
+import { isSentFile, SentMedia } from './SentMedia';
 
 interface SentDocumentsProps {
   /** the question */
@@ -33,18 +35,25 @@ export function SentDocuments({ message, released }: SentDocumentsProps) {
     );
 
   return (
-    <ul className="mb-1.5 flex max-w-[88%] flex-wrap justify-end gap-1.5" aria-label="Documents of this question">
-      {attachments.map((attachment, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a sent question never changes
-        <li key={i} className="min-w-0 max-w-full">
-          <Chip
-            attachment={attachment}
-            released={released && attachment.part.kind === 'passages'}
-            onSearch={(words) => askWith(words, i)}
-          />
-        </li>
-      ))}
-    </ul>
+    <>
+      <SentMedia attachments={attachments} />
+      {!attachments.every(isSentFile) && (
+        <ul className="mb-1.5 flex max-w-[88%] flex-wrap justify-end gap-1.5" aria-label="Documents of this question">
+          {attachments.map((attachment, i) =>
+            isSentFile(attachment) ? null : (
+              // biome-ignore lint/suspicious/noArrayIndexKey: a sent question never changes
+              <li key={i} className="min-w-0 max-w-full">
+                <Chip
+                  attachment={attachment}
+                  released={released && attachment.part.kind === 'passages'}
+                  onSearch={(words) => askWith(words, i)}
+                />
+              </li>
+            ),
+          )}
+        </ul>
+      )}
+    </>
   );
 }
 
@@ -121,6 +130,11 @@ function Chip({ attachment, released, onSearch }: ChipProps) {
             if (await onSearch(words)) setOpen(false);
           }}
         />
+      )}
+      {part.kind === 'passages' && part.wordsAlone && (
+        <p className="mb-1 px-2 pb-1 text-xs text-ink-3" data-testid="words-alone">
+          {wordsAloneText(part.wordsAlone)}
+        </p>
       )}
       <UsedParts attachment={attachment} />
     </Popover>
@@ -208,6 +222,8 @@ interface Used {
   place: Place;
   /** characters of the text to show; null: the label says enough */
   start: number | null;
+  /** why it was found; null: nothing is to be told */
+  reason?: string | null;
 }
 
 interface UsedPartsProps {
@@ -225,7 +241,7 @@ function UsedParts({ attachment: { documentId, part }, testId = 'used-parts', cl
 
   return (
     <ol className={cx('text-sm', className)} data-testid={testId}>
-      {used.map(({ label, place, start }, i) => (
+      {used.map(({ label, place, start, reason }, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a sent question never changes
         <li key={i}>
           <button
@@ -237,6 +253,11 @@ function UsedParts({ attachment: { documentId, part }, testId = 'used-parts', cl
               {label}
             </span>
             {start !== null && <FirstWords documentId={documentId} start={start} />}
+            {reason && (
+              <span dir="auto" className="block text-xs text-ink-3" data-testid="used-reason">
+                {reason}
+              </span>
+            )}
           </button>
         </li>
       ))}
@@ -276,6 +297,12 @@ export function usedOf(part: AttachmentPart, sections: readonly Section[]): Used
       start: null,
     }));
   }
+  if (part.kind !== 'passages') {
+    const pages = part.kind === 'image' ? (part.pages ?? []) : [];
+    return pages.map((page) => ({
+      ...{ label: sections[page - 1]?.label ?? '…', place: { section: page - 1 }, start: null },
+    }));
+  }
   return part.passages.map((passage) => {
     const last = [...sectionsIn([{ kind: 'passages', passages: [passage] }], sections)].at(-1);
     const end = last === undefined ? passage.label : (sections[last]?.label ?? passage.label);
@@ -283,6 +310,7 @@ export function usedOf(part: AttachmentPart, sections: readonly Section[]): Used
       label: end === passage.label ? end : `${passage.label} to ${end}`,
       place: { offset: passage.start, end: passage.end },
       start: passage.start,
+      ...(reasonText(passage) !== null && { reason: reasonText(passage) }),
     };
   });
 }

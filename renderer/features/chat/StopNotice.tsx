@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { canGoOn, type Message } from '../../../electron/contract/chats';
-import { selectCanRelease, selectIsLast } from '../../state/lib/openChat';
+import { selectCanRelease, selectChat, selectIsLast } from '../../state/lib/openChat';
+import { useBriefPlan } from '../../state/lib/useBriefPlan';
 import { useGrowth, useRoom } from '../../state/lib/useRoom';
 import { selectBudget } from '../../state/slices/budget';
 import { selectLoadedContext } from '../../state/slices/engine';
@@ -8,7 +9,7 @@ import { selectSettings } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';
-import { formatCount, growText, readAgainText, typesText } from '../../ui/format';
+import { briefCostText, formatCount, growText, readAgainText, typesText } from '../../ui/format';
 
 interface StopNoticeProps {
   message: Message;
@@ -82,6 +83,8 @@ function RoomActions({ message, onGoOn }: RoomActionsProps) {
   const loaded = useApp(selectLoadedContext)?.nCtx ?? 0;
   const longer = message.stats !== null && loaded > message.stats.contextSize;
   const rolls = overflow === 'roll';
+  // one that was made for this answer
+  const briefed = useApp(selectChat)?.briefs.some(({ createdAt }) => createdAt > message.createdAt) ?? false;
   // the composer offers the same when not even the next question would fit
   const told = useApp(selectBudget)?.fits === false;
   const releases = useApp(selectCanRelease(message.id)) && message.text !== '';
@@ -92,7 +95,7 @@ function RoomActions({ message, onGoOn }: RoomActionsProps) {
 
   return (
     <>
-      {(longer || rolls) && (
+      {(longer || rolls || briefed) && (
         <Button size="small" className="needs-idle" onClick={onGoOn} data-testid="continue">
           {message.text === '' ? 'Regenerate' : 'Continue'}
         </Button>
@@ -109,6 +112,7 @@ function RoomActions({ message, onGoOn }: RoomActionsProps) {
         </Button>
       )}
       {!longer && !told && message.stats && <Offers used={message.stats.contextUsed} />}
+      {!rolls && <Shorten />}
       {!rolls && (
         <Button
           size="small"
@@ -124,6 +128,24 @@ function RoomActions({ message, onGoOn }: RoomActionsProps) {
         Open settings
       </Button>
     </>
+  );
+}
+
+/** A brief in place of the oldest messages; then there is room to go on. */
+function Shorten() {
+  const plan = useBriefPlan();
+  const { briefs } = useActions();
+  if (!plan) return null;
+  return (
+    <Button
+      size="small"
+      className="needs-idle"
+      title={briefCostText(plan)}
+      onClick={() => void briefs.make()}
+      data-testid="shorten"
+    >
+      Shorten the oldest messages to a brief
+    </Button>
   );
 }
 

@@ -6,6 +6,7 @@ import { useActions, useApp } from '../../state/useApp';
 import { Button, CopyButton, IconButton } from '../../ui/Button';
 import { formatCount } from '../../ui/format';
 import { BranchSwitcher } from './BranchSwitcher';
+import { RecalledChip } from './BriefCard';
 import { type RowProps, useRowState } from './rowState';
 import { SentDocuments } from './SentDocuments';
 
@@ -27,6 +28,7 @@ export function UserMessage({ message, index, count, previousId, nextId, release
       className="group flex flex-col items-end"
     >
       {message.attachments.length > 0 && <SentDocuments message={message} released={released > 0} />}
+      {message.recalled && <RecalledChip recalled={message.recalled} />}
       {editing ? (
         <EditMessage id={message.id} text={message.text} onCancel={() => setEditing(false)} onSend={resend} />
       ) : (

@@ -1,5 +1,6 @@
 import { BookOpenText, Mail, NotebookPen, Plus, ReceiptText } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { selectDraftOfOpenChat } from '../../state/lib/openChat';
 import {
   selectEngineState,
   selectHeadless,
@@ -146,6 +147,7 @@ const icons: Record<Example['id'], ReactNode> = {
 export function Welcome({ firstModel }: { firstModel: ReactNode }) {
   const embedded = useApp(selectIsEmbedded);
   const own = useApp(selectHasOwnModel);
+  const attached = useApp(selectDraftOfOpenChat).documents.length > 0;
   return (
     <section
       className="min-h-0 flex-1 overflow-y-auto [scrollbar-gutter:stable_both-edges]"
@@ -159,7 +161,8 @@ export function Welcome({ firstModel }: { firstModel: ReactNode }) {
         </h1>
         {firstModel}
         {embedded ? <EmbeddedIntro /> : <ModelIntro />}
-        {embedded && (
+        {/* they would replace what is attached, and the composer needs the room */}
+        {embedded && !attached && (
           <ul className="mt-6 grid gap-2.5 short:mt-4 sm:grid-cols-2" aria-label="Examples">
             {examples.map((example) => (
               <ExampleCard key={example.id} example={example} />

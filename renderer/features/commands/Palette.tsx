@@ -1,5 +1,6 @@
 /** All commands and chats by name: type, choose with the arrow keys, Enter. */
 
+import { plural, t } from '@lingui/core/macro';
 import { MessageSquare } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import type { ChatSummary } from '../../../electron/contract/chats';
@@ -22,8 +23,8 @@ export function Palette({ onCommand }: { onCommand: (id: CommandId) => void }) {
 
   return (
     <Dialog
-      title="Commands and chats"
-      description="Type a part of the name. The arrow keys choose, Enter opens."
+      title={t`Commands and chats`}
+      description={t`Type a part of the name. The arrow keys choose, Enter opens.`}
       open={open}
       onOpenChange={(next) => ui.showDialog(next ? 'palette' : null)}
       onClosed={() => {
@@ -107,12 +108,12 @@ function PaletteBody({ onCommand, onChoose }: BodyProps) {
         role="combobox"
         data-first-focus
         data-testid="palette-field"
-        aria-label="Command or chat"
+        aria-label={t`Command or chat`}
         aria-expanded
         aria-controls={`${id}-list`}
         aria-activedescendant={entries.length > 0 ? optionId(current) : undefined}
         aria-autocomplete="list"
-        placeholder="Command or chat"
+        placeholder={t`Command or chat`}
         autoComplete="off"
         spellCheck={false}
         value={query}
@@ -127,7 +128,7 @@ function PaletteBody({ onCommand, onChoose }: BodyProps) {
         ref={list}
         id={`${id}-list`}
         role="listbox"
-        aria-label="Commands and chats"
+        aria-label={t`Commands and chats`}
         className="max-h-[min(24rem,55vh)] min-h-10 overflow-y-auto p-2"
       >
         {entries.map((entry, index) => (
@@ -146,7 +147,7 @@ function PaletteBody({ onCommand, onChoose }: BodyProps) {
               index === current ? 'bg-accent-soft text-ink' : 'text-ink-2',
             )}
           >
-            {entry.isChat && <MessageSquare className="size-4 shrink-0 text-ink-3" aria-label="Chat:" />}
+            {entry.isChat && <MessageSquare className="size-4 shrink-0 text-ink-3" aria-label={t`Chat:`} />}
             <span dir="auto" className="min-w-0 flex-1 truncate">
               {entry.label}
             </span>
@@ -155,7 +156,7 @@ function PaletteBody({ onCommand, onChoose }: BodyProps) {
         ))}
       </div>
       <p role="status" className={cx('px-5 pb-4 text-ink-3', entries.length > 0 && 'sr-only')}>
-        {entries.length === 0 ? 'Nothing has this name.' : `${entries.length} found`}
+        {plural(entries.length, { 0: 'Nothing has this name.', one: '# found', other: '# found' })}
       </p>
     </>
   );

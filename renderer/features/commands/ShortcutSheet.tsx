@@ -1,19 +1,22 @@
 /** Every key of the window, made from the list that they are made from. */
+import type { MessageDescriptor } from '@lingui/core';
+import { msg, t } from '@lingui/core/macro';
 import { type CommandGroup, commands, otherKeys } from '../../../electron/contract/lib/commands';
+import { i18n } from '../../language';
 import { selectDialog } from '../../state/slices/ui';
 import { useActions, useApp } from '../../state/useApp';
 import { Dialog } from '../../ui/Dialog';
 import { Kbd } from '../../ui/Tooltip';
 
-const groups: readonly CommandGroup[] = ['Chats', 'Window', 'Help'];
+const groups: Record<CommandGroup, MessageDescriptor> = { Chats: msg`Chats`, Window: msg`Window`, Help: msg`Help` };
 
 export function ShortcutSheet() {
   const open = useApp(selectDialog) === 'shortcuts';
   const { ui } = useActions();
   return (
     <Dialog
-      title="Keyboard shortcuts"
-      description="All parts of the window can be reached with Tab; Enter and Space press what has the focus."
+      title={t`Keyboard shortcuts`}
+      description={t`All parts of the window can be reached with Tab; Enter and Space press what has the focus.`}
       open={open}
       onOpenChange={(next) => ui.showDialog(next ? 'shortcuts' : null)}
       className="max-w-[42rem]"
@@ -24,14 +27,14 @@ export function ShortcutSheet() {
         tabIndex={0}
         className="grid min-h-0 gap-x-10 gap-y-5 overflow-y-auto px-5 py-4 sm:grid-cols-2"
       >
-        {groups.map((group) => (
+        {Object.entries(groups).map(([group, title]) => (
           <Keys
             key={group}
-            title={group}
+            title={i18n._(title)}
             rows={commands.flatMap(({ group: own, label, keys }) => (own === group && keys ? { label, keys } : []))}
           />
         ))}
-        <Keys title="Where the focus is" rows={otherKeys} />
+        <Keys title={t`Where the focus is`} rows={otherKeys} />
       </div>
     </Dialog>
   );

@@ -1,5 +1,7 @@
 /** One configuration of a run: what it is at, its figures, its text, and what went otherwise than asked. */
 
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { TriangleAlert } from 'lucide-react';
 import { toast } from 'sonner';
 import type { CompareColumn, CompareRun } from '../../../electron/contract/compare';
@@ -43,7 +45,11 @@ export function Column({ run, index }: ColumnProps) {
           <h3 className="min-w-0 truncate font-medium text-ink" title={name}>
             {name}
           </h3>
-          {isReference && <span className="rounded-full bg-sunken px-2 text-xs text-ink-2">reference</span>}
+          {isReference && (
+            <span className="rounded-full bg-sunken px-2 text-xs text-ink-2">
+              <Trans>reference</Trans>
+            </span>
+          )}
           <UseThis run={run} index={index} />
         </div>
         <p
@@ -59,7 +65,7 @@ export function Column({ run, index }: ColumnProps) {
       </header>
       <div className="grid gap-3 px-4 py-3">
         <p className="text-xs text-ink-2">
-          {column.context ? effectiveText(column) : `${formatContext(column.configuration.nCtx)} tokens of context`}
+          {column.context ? effectiveText(column) : t`${formatContext(column.configuration.nCtx)} tokens of context`}
         </p>
         <ColumnFigures runId={run.id} index={index} column={column} />
         <Problem column={column} />
@@ -76,8 +82,8 @@ export function Column({ run, index }: ColumnProps) {
         {!isReference && column.answer && reference.answer && !column.difference && column.agreement?.share === 1 && (
           <p className={cx('mt-2 text-xs', column.agreement.own < fewAnswered ? 'text-ink-2' : 'text-good')}>
             {column.agreement.own < fewAnswered
-              ? 'The same as the reference, but too short to tell.'
-              : 'The same as the reference, to the last token.'}
+              ? t`The same as the reference, but too short to tell.`
+              : t`The same as the reference, to the last token.`}
           </p>
         )}
       </div>
@@ -89,7 +95,7 @@ export function Column({ run, index }: ColumnProps) {
 function effectiveText({ context }: CompareColumn): string {
   if (!context) return '';
   const { typeK, typeV, nCtx } = context;
-  return `K ${typeK.effective}, V ${typeV.effective}, ${formatContext(nCtx)} tokens`;
+  return t`K ${typeK.effective}, V ${typeV.effective}, ${formatContext(nCtx)} tokens`;
 }
 
 function StepBar({ column }: { column: CompareColumn }) {
@@ -99,7 +105,7 @@ function StepBar({ column }: { column: CompareColumn }) {
     <div
       className="mt-1.5 h-1 overflow-hidden rounded-full bg-sunken"
       role="progressbar"
-      aria-label={step ? 'Progress of this step' : 'Progress'}
+      aria-label={step ? t`Progress of this step` : t`Progress`}
       aria-valuemin={0}
       aria-valuemax={100}
       aria-valuenow={Math.round(share * 100)}
@@ -117,7 +123,7 @@ function Problem({ column: { error, state } }: { column: CompareColumn }) {
   if (!error && state !== 'interrupted') return null;
   return (
     <div className="rounded-md bg-bad-soft p-2.5 text-xs" role="alert" data-testid="compare-column-error">
-      <p className="font-medium text-ink">{error?.message ?? 'Not run: the comparison had ended before.'}</p>
+      <p className="font-medium text-ink">{error?.message ?? t`Not run: the comparison had ended before.`}</p>
       {error?.hint && <p className="mt-0.5 text-ink-2">{error.hint}</p>}
     </div>
   );
@@ -127,7 +133,7 @@ function Warnings({ column }: { column: CompareColumn }) {
   const warnings = warningsOf(column);
   if (warnings.length === 0) return null;
   return (
-    <ul className="grid gap-1 text-xs text-ink-2" aria-label="Fallbacks">
+    <ul className="grid gap-1 text-xs text-ink-2" aria-label={t`Fallbacks`}>
       {warnings.map((warning) => (
         <li key={warning} className="flex gap-1.5 [overflow-wrap:anywhere]">
           <TriangleAlert className="mt-0.5 size-3.5 shrink-0 text-warn" aria-hidden="true" />
@@ -160,16 +166,19 @@ function ColumnFigures({ runId, index, column }: ColumnFiguresProps) {
 
   return (
     <dl className="grid grid-cols-2 gap-x-3 gap-y-2 text-xs tabular-nums">
-      <Item label="First token" value={stats?.ttftMs == null ? null : formatDuration(stats.ttftMs)} />
-      <Item label="Reading" value={rate(stats?.promptTokensPerSecond)} />
-      <Item label={now === null ? 'Writing' : 'Writing now'} value={rate(now ?? average)} />
+      <Item label={t`First token`} value={stats?.ttftMs == null ? null : formatDuration(stats.ttftMs)} />
+      <Item label={t({ message: 'Reading', context: 'speed' })} value={rate(stats?.promptTokensPerSecond)} />
+      <Item
+        label={now === null ? t({ message: 'Writing', context: 'speed' }) : t`Writing now`}
+        value={rate(now ?? average)}
+      />
       {now === null ? (
-        <Item label="Answer" value={stats?.answerTokens ? `${formatCount(stats.answerTokens)} tokens` : null} />
+        <Item label={t`Answer`} value={stats?.answerTokens ? t`${formatCount(stats.answerTokens)} tokens` : null} />
       ) : (
-        <Item label="On average" value={rate(average)} />
+        <Item label={t`On average`} value={rate(average)} />
       )}
-      <Item label="KV cache" value={kv === null ? null : formatBytes(kv)} exact={kv} testId="compare-kv" />
-      <Item label="All memory" value={total === null ? null : formatBytes(total)} exact={total} />
+      <Item label={t`KV cache`} value={kv === null ? null : formatBytes(kv)} exact={kv} testId="compare-kv" />
+      <Item label={t`All memory`} value={total === null ? null : formatBytes(total)} exact={total} />
     </dl>
   );
 }
@@ -190,7 +199,7 @@ function Item({ label, value, exact, testId }: ItemProps) {
         className="truncate font-medium text-ink"
         data-testid={testId}
         data-bytes={exact ?? undefined}
-        title={exact == null ? undefined : `${formatCount(exact)} bytes`}
+        title={exact == null ? undefined : t`${formatCount(exact)} bytes`}
       >
         {value ?? '–'}
       </dd>
@@ -210,22 +219,24 @@ function UseThis({ run, index }: { run: CompareRun; index: number }) {
   if (!column || run.state === 'running' || column.state === 'failed') return null;
 
   async function later(): Promise<void> {
-    if (await compare.use(run, index, false)) toast.success('Saved: this model is loaded with it from now on.');
+    if (await compare.use(run, index, false)) toast.success(t`Saved: this model is loaded with it from now on.`);
   }
 
   return (
-    <span className="ml-auto">
+    <span className="ms-auto">
       <Menu
         trigger={
           <Button size="small" data-testid="compare-use">
-            Use this
+            <Trans>Use this</Trans>
           </Button>
         }
       >
         <MenuItem onSelect={() => void compare.use(run, index, true)}>
-          {title === null ? 'Now: load the model with it' : 'Now: load it for the open chat'}
+          {title === null ? t`Now: load the model with it` : t`Now: load it for the open chat`}
         </MenuItem>
-        <MenuItem onSelect={() => void later()}>As the default of this model</MenuItem>
+        <MenuItem onSelect={() => void later()}>
+          <Trans>As the default of this model</Trans>
+        </MenuItem>
       </Menu>
     </span>
   );

@@ -1,4 +1,6 @@
 /** The answer of a column, with a mark where it leaves the reference. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import type { CompareColumn } from '../../../electron/contract/compare';
 import type { Candidate, Difference } from '../../../electron/contract/compareFigures';
 import { selectLiveColumn } from '../../state/slices/compare';
@@ -32,11 +34,13 @@ export function ColumnText({ runId, index, column, ...names }: ColumnTextProps) 
     >
       {thinking !== '' && (
         <details className="mb-2 text-xs text-ink-3">
-          <summary>Thought, {formatCount(thinking.length)} characters</summary>
-          <p className="mt-1 border-l-2 border-line pl-3">{thinking}</p>
+          <summary>
+            <Trans>Thought, {formatCount(thinking.length)} characters</Trans>
+          </summary>
+          <p className="mt-1 border-s-2 border-line ps-3">{thinking}</p>
         </details>
       )}
-      {text === '' && <span className="text-ink-3">{ended ? 'No text.' : '…'}</span>}
+      {text === '' && <span className="text-ink-3">{ended ? t`No text.` : '…'}</span>}
       {difference ? <Marked text={text} difference={difference} {...names} /> : text}
     </div>
   );
@@ -59,7 +63,7 @@ function Marked({ text, difference, ...names }: MarkedProps) {
       {text.slice(0, offset)}
       {space}
       <Popover
-        label="Where the answers part"
+        label={t`Where the answers part`}
         className="w-[min(23rem,calc(100vw-2rem))] p-4"
         trigger={
           <button
@@ -67,7 +71,7 @@ function Marked({ text, difference, ...names }: MarkedProps) {
             data-testid="compare-difference"
             data-index={difference.index}
             className="rounded-xs bg-brass/40 font-medium text-ink underline decoration-accent decoration-2 underline-offset-2 hover:bg-brass/60"
-            aria-label={`Differs here: ${spoken(own)}. Show the probabilities`}
+            aria-label={t`Differs here: ${spoken(own)}. Show the probabilities`}
           >
             {shown.slice(space.length) || '␣'}
           </button>
@@ -89,15 +93,21 @@ function Candidates({ difference, name, referenceName }: Omit<MarkedProps, 'text
     <>
       <p className="text-xs text-ink-2">
         {difference.index === 0
-          ? 'The answers differ from the first token on.'
-          : `The first ${formatCount(difference.index)} tokens are the same.`}
+          ? t`The answers differ from the first token on.`
+          : t`The first ${formatCount(difference.index)} tokens are the same.`}
       </p>
       <table className="mt-2 w-full text-xs tabular-nums">
         <thead>
-          <tr className="text-left text-ink-3">
-            <th className="pb-1 font-normal">Next token</th>
-            <th className="pb-1 pl-2 text-right font-normal">in {name}</th>
-            <th className="pb-1 pl-2 text-right font-normal">in {referenceName}</th>
+          <tr className="text-start text-ink-3">
+            <th className="pb-1 font-normal">
+              <Trans>Next token</Trans>
+            </th>
+            <th className="pb-1 ps-2 text-end font-normal">
+              <Trans>in {name}</Trans>
+            </th>
+            <th className="pb-1 ps-2 text-end font-normal">
+              <Trans>in {referenceName}</Trans>
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -105,10 +115,12 @@ function Candidates({ difference, name, referenceName }: Omit<MarkedProps, 'text
             <tr key={by} className="border-t border-line">
               <td className="py-1.5">
                 <span className="font-mono text-ink">{spoken(candidate)}</span>
-                <span className="block text-ink-3">chosen by {by}</span>
+                <span className="block text-ink-3">
+                  <Trans>chosen by {by}</Trans>
+                </span>
               </td>
-              <td className="pl-2 text-right text-ink">{share(candidate.probability)}</td>
-              <td className="pl-2 text-right text-ink">{share(candidate.referenceProbability)}</td>
+              <td className="ps-2 text-end text-ink">{share(candidate.probability)}</td>
+              <td className="ps-2 text-end text-ink">{share(candidate.referenceProbability)}</td>
             </tr>
           ))}
         </tbody>
@@ -118,9 +130,9 @@ function Candidates({ difference, name, referenceName }: Omit<MarkedProps, 'text
 }
 
 function spoken({ text, end }: Candidate): string {
-  return end ? 'end of the answer' : JSON.stringify(text);
+  return end ? t`end of the answer` : JSON.stringify(text);
 }
 
 function share(value: number | null): string {
-  return value === null ? 'unlikely' : formatShare(value);
+  return value === null ? t`unlikely` : formatShare(value);
 }

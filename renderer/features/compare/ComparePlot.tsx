@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -48,7 +49,7 @@ export function ComparePlot({ spec }: { spec: ComparePlotSpec }) {
 
 function Legend({ spec }: { spec: ComparePlotSpec }) {
   return (
-    <ul className="mt-1 flex flex-wrap gap-x-3 gap-y-0.5 text-xs text-ink-2" aria-label="Lines">
+    <ul className="mt-1 flex flex-wrap gap-x-3 gap-y-0.5 text-xs text-ink-2" aria-label={t`Lines`}>
       {spec.series.map(({ name, index }) => {
         const { color, dash } = seriesStyle(index);
         return (

@@ -1,4 +1,6 @@
 /** Cache types side by side, in place of the chat: the form with the list, or one run. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { LoaderCircle, X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { selectCompareProblem, selectForm, selectOpeningRun, selectRun } from '../../state/slices/compare';
@@ -26,10 +28,10 @@ export function CompareView() {
           tabIndex={-1}
           className="flex-1 font-serif text-[1.3rem] tracking-[-0.01em] text-ink outline-none"
         >
-          Compare cache types
+          <Trans>Compare cache types</Trans>
         </h1>
         <IconButton
-          label="Back to the chat"
+          label={t`Back to the chat`}
           side="left"
           icon={<X />}
           onClick={compare.close}
@@ -50,7 +52,7 @@ export function CompareView() {
       {opening !== null && (
         <p role="status" className="flex items-center gap-2 px-5 pb-2 text-sm text-ink-2">
           <LoaderCircle className="size-4 animate-spin" aria-hidden="true" />
-          Opening the comparison
+          <Trans>Opening the comparison</Trans>
         </p>
       )}
       {run && <RunView key={run.id} run={run} />}

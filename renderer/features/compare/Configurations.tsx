@@ -1,5 +1,7 @@
 /** The rows of the form: types, length, what each would take, and which one the others are judged by. */
 
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Plus, X } from 'lucide-react';
 import { useEffect } from 'react';
 import { type ComparePlan, maxConfigurations, minConfigurations } from '../../../electron/contract/compare';
@@ -46,7 +48,7 @@ export function Configurations({ form, room }: ConfigurationsProps) {
     <div>
       <div className="flex flex-wrap items-center gap-3 pb-2 text-sm">
         <label htmlFor="compare-context" className="text-ink-2">
-          Context of all
+          <Trans>Context of all</Trans>
         </label>
         <NumberField
           id="compare-context"
@@ -56,28 +58,44 @@ export function Configurations({ form, room }: ConfigurationsProps) {
           max={limits.maxContext}
           integer
           nullable
-          placeholder="mixed"
+          placeholder={t`mixed`}
           onCommit={(nCtx) => nCtx !== null && compare.edit({ rows: rows.map((row) => ({ ...row, nCtx })) })}
         />
         <span className={cx('text-xs', cut ? 'text-warn' : 'text-ink-3')} data-testid="compare-context-note">
           {cut
-            ? `The model was trained for ${formatCount(longest)} tokens; more are cut to that.`
-            : 'tokens; it has to hold the prompt and the answer'}
+            ? t`The model was trained for ${formatCount(longest)} tokens; more are cut to that.`
+            : t`tokens; it has to hold the prompt and the answer`}
         </span>
       </div>
       <div className="scroll-edge overflow-x-auto rounded-lg border border-line">
-        <table className="w-full text-sm tabular-nums" aria-label="Configurations">
+        <table className="w-full text-sm tabular-nums" aria-label={t`Configurations`}>
           <thead>
-            <tr className="text-left text-xs text-ink-2">
-              <th className="px-3 py-2 font-medium">Reference</th>
-              <th className="px-2 py-2 font-medium">K type</th>
-              <th className="px-2 py-2 font-medium">V type</th>
-              <th className="px-2 py-2 font-medium">Context</th>
-              <th className="px-2 py-2 text-right font-medium whitespace-nowrap">KV cache</th>
-              <th className="px-2 py-2 text-right font-medium whitespace-nowrap">All memory</th>
-              <th className="px-2 py-2 text-right font-medium whitespace-nowrap">Longest that fits</th>
+            <tr className="text-start text-xs text-ink-2">
+              <th className="px-3 py-2 font-medium">
+                <Trans>Reference</Trans>
+              </th>
+              <th className="px-2 py-2 font-medium">
+                <Trans>K type</Trans>
+              </th>
+              <th className="px-2 py-2 font-medium">
+                <Trans>V type</Trans>
+              </th>
+              <th className="px-2 py-2 font-medium">
+                <Trans>Context</Trans>
+              </th>
+              <th className="px-2 py-2 text-end font-medium whitespace-nowrap">
+                <Trans>KV cache</Trans>
+              </th>
+              <th className="px-2 py-2 text-end font-medium whitespace-nowrap">
+                <Trans>All memory</Trans>
+              </th>
+              <th className="px-2 py-2 text-end font-medium whitespace-nowrap">
+                <Trans>Longest that fits</Trans>
+              </th>
               <th className="w-10">
-                <span className="sr-only">Remove</span>
+                <span className="sr-only">
+                  <Trans>Remove</Trans>
+                </span>
               </th>
             </tr>
           </thead>
@@ -107,7 +125,7 @@ export function Configurations({ form, room }: ConfigurationsProps) {
           onClick={() => compare.edit({ rows: [...rows, nextRow(rows)] })}
         >
           <Plus className="size-3.5" aria-hidden="true" />
-          Add a configuration
+          <Trans>Add a configuration</Trans>
         </Button>
         {outcome && !outcome.ok && (
           <p role="status" className="text-xs text-warn">
@@ -132,7 +150,7 @@ function RoomAdvice({ room: { advice, needed }, rows }: { room: PromptRoom; rows
           data-testid="compare-room-take"
           onClick={() => compare.edit({ rows: rows.map((row) => ({ ...row, nCtx: Math.max(row.nCtx, needed) })) })}
         >
-          Use {formatCount(needed)} tokens of context
+          <Trans>Use {formatCount(needed)} tokens of context</Trans>
         </Button>
       )}
     </div>
@@ -158,7 +176,7 @@ function Row({ row, number, lengthProblem, plan, isReference, onReference, onCha
   const kv = estimate && estimate.kvK + estimate.kvV;
   const all = estimate && allocatedBytes(estimate);
   const asOther = [estimate?.typeK, estimate?.typeV].find((type) => type && type.reason !== '');
-  const problem = plan?.problem || (asOther ? `${asOther.asked} runs as ${asOther.effective}: ${asOther.reason}` : '');
+  const problem = plan?.problem || (asOther ? t`${asOther.asked} runs as ${asOther.effective}: ${asOther.reason}` : '');
   return (
     <>
       <tr className="border-t border-line" data-testid="compare-configuration" data-kv={kv ?? undefined}>
@@ -166,7 +184,7 @@ function Row({ row, number, lengthProblem, plan, isReference, onReference, onCha
           <input
             type="radio"
             name="compare-reference"
-            aria-label={`Configuration ${number} is the reference`}
+            aria-label={t`Configuration ${number} is the reference`}
             checked={isReference}
             onChange={onReference}
             className="block size-4 accent-accent"
@@ -175,7 +193,7 @@ function Row({ row, number, lengthProblem, plan, isReference, onReference, onCha
         {(['typeK', 'typeV'] as const).map((side) => (
           <td key={side} className="px-2 py-1.5">
             <Select
-              aria-label={`${side === 'typeK' ? 'K' : 'V'} type of configuration ${number}`}
+              aria-label={t`${side === 'typeK' ? 'K' : 'V'} type of configuration ${number}`}
               value={row[side]}
               onChange={(event) => onChange({ [side]: event.target.value as CacheType })}
               className="w-26"
@@ -190,7 +208,7 @@ function Row({ row, number, lengthProblem, plan, isReference, onReference, onCha
         ))}
         <td className="px-2 py-1.5">
           <NumberField
-            aria-label={`Context of configuration ${number}`}
+            aria-label={t`Context of configuration ${number}`}
             value={row.nCtx}
             min={limits.minContext}
             max={limits.maxContext}
@@ -200,22 +218,26 @@ function Row({ row, number, lengthProblem, plan, isReference, onReference, onCha
           {lengthProblem !== null && (
             <span className="block pt-0.5 text-xs text-warn">
               {lengthProblem === 'too-short'
-                ? 'too short for the prompt'
-                : `room for ${formatCount(lengthProblem)} of the answer`}
+                ? t`too short for the prompt`
+                : t`room for ${formatCount(lengthProblem)} of the answer`}
             </span>
           )}
         </td>
-        <td className="px-2 py-1.5 text-right whitespace-nowrap">{kv === null ? '–' : formatBytes(kv)}</td>
-        <td className={cx('px-2 py-1.5 text-right whitespace-nowrap', plan && !plan.fits && 'font-medium text-bad')}>
+        <td className="px-2 py-1.5 text-end whitespace-nowrap">{kv === null ? '–' : formatBytes(kv)}</td>
+        <td className={cx('px-2 py-1.5 text-end whitespace-nowrap', plan && !plan.fits && 'font-medium text-bad')}>
           {all === null ? '–' : formatBytes(all)}
-          {plan && !plan.fits && estimate && <span className="block text-xs">does not fit</span>}
+          {plan && !plan.fits && estimate && (
+            <span className="block text-xs">
+              <Trans>does not fit</Trans>
+            </span>
+          )}
         </td>
-        <td className="px-2 py-1.5 text-right whitespace-nowrap">
+        <td className="px-2 py-1.5 text-end whitespace-nowrap">
           {plan?.longest ? formatContext(plan.longest.nCtx) : '–'}
         </td>
-        <td className="py-1.5 pr-2 text-right">
+        <td className="py-1.5 pe-2 text-end">
           {onRemove && (
-            <IconButton label={`Remove configuration ${number}`} icon={<X />} size="small" onClick={onRemove} />
+            <IconButton label={t`Remove configuration ${number}`} icon={<X />} size="small" onClick={onRemove} />
           )}
         </td>
       </tr>

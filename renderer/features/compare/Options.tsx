@@ -1,4 +1,6 @@
 /** Folded: what is measured besides the answers, and how. */
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import type { ReactNode } from 'react';
 import type { ComparePlan } from '../../../electron/contract/compare';
 import type { CompareForm } from '../../state/appState';
@@ -26,41 +28,41 @@ export function Options({ form }: { form: CompareForm }) {
   return (
     <details className="rounded-lg border border-line bg-raised text-sm" data-testid="compare-options">
       <summary className="px-4 py-2.5 font-medium text-ink">
-        Options <span className="ml-1 text-xs font-normal text-ink-3">{summaryOf(form)}</span>
+        <Trans>Options</Trans> <span className="ms-1 text-xs font-normal text-ink-3">{summaryOf(form)}</span>
       </summary>
       <div className="grid gap-3 border-t border-line px-4 py-3">
-        <Line label="Tokens of each answer, at the most" help="Greedy, and the same seed in all columns.">
-          {number('maxTokens', 'Tokens of each answer, at the most', 1, 16_384)}
+        <Line label={t`Tokens of each answer, at the most`} help={t`Greedy, and the same seed in all columns.`}>
+          {number('maxTokens', t`Tokens of each answer, at the most`, 1, 16_384)}
         </Line>
         <Line
-          label="Rounds for the speed"
-          help="Columns alternate, so that a machine that gets warm affects all alike. 0: time the answers only."
+          label={t`Rounds for the speed`}
+          help={t`Columns alternate, so that a machine that gets warm affects all alike. 0: time the answers only.`}
         >
-          {number('rounds', 'Rounds for the speed', 0, 20)}
+          {number('rounds', t`Rounds for the speed`, 0, 20)}
         </Line>
         <Switch
-          label="All at the same time"
+          label={t`All at the same time`}
           help={togetherText(together)}
           checked={form.together}
           onChange={(value) => compare.edit({ together: value })}
         />
         <Switch
-          label="Quality"
-          help="Perplexity and KL divergence over the last tokens of the prompt; at most:"
+          label={t`Quality`}
+          help={t`Perplexity and KL divergence over the last tokens of the prompt; at most:`}
           checked={form.quality}
           onChange={(quality) => compare.edit({ quality })}
         >
-          {number('qualityTokens', 'Tokens of the prompt that are scored', 16, 65_536)}
+          {number('qualityTokens', t`Tokens of the prompt that are scored`, 16, 65_536)}
         </Switch>
         <Switch
-          label="Hidden facts"
-          help="Three facts are hidden in the text, near its beginning, its middle and its end, and asked for."
+          label={t`Hidden facts`}
+          help={t`Three facts are hidden in the text, near its beginning, its middle and its end, and asked for.`}
           checked={form.needle}
           onChange={(needle) => compare.edit({ needle })}
         />
         <Switch
-          label="Speed and memory over depth"
-          help="At 0, 2K, 4K and on by doubling, up to the context. Takes as long as reading that much, for each column."
+          label={t`Speed and memory over depth`}
+          help={t`At 0, 2K, 4K and on by doubling, up to the context. Takes as long as reading that much, for each column.`}
           checked={form.curve}
           onChange={(curve) => compare.edit({ curve })}
           testId="compare-curve"
@@ -75,24 +77,31 @@ function togetherText(together: ComparePlan['together'] | null): string {
   const memory = (together?.budgets ?? [])
     .filter(({ needed }) => needed > 0)
     .map(({ kind, name, needed, available }) => {
-      const where = kind === 'gpu' ? ` on ${name}` : '';
-      return `${formatBytes(needed)} of the ${formatBytes(available)} that may be used${where}`;
+      const taken = formatBytes(needed);
+      const free = formatBytes(available);
+      return kind === 'gpu'
+        ? t`${taken} of the ${free} that may be used on ${name}`
+        : t`${taken} of the ${free} that may be used`;
     })
     .join(', ');
-  const taken = memory === '' ? '' : ` (${memory})`;
-  return together && !together.fits
-    ? `All contexts at once do not fit into the memory now${taken}.`
-    : `All contexts in memory${taken}, all answers written at once. Speeds are then no measure.`;
+  if (together && !together.fits) {
+    return memory === ''
+      ? t`All contexts at once do not fit into the memory now.`
+      : t`All contexts at once do not fit into the memory now (${memory}).`;
+  }
+  return memory === ''
+    ? t`All contexts in memory, all answers written at once. Speeds are then no measure.`
+    : t`All contexts in memory (${memory}), all answers written at once. Speeds are then no measure.`;
 }
 
 function summaryOf({ maxTokens, rounds, together, quality, needle, curve }: CompareForm): string {
   const parts = [
-    `${maxTokens} tokens`,
-    rounds > 0 && `${rounds} rounds`,
-    together && 'all at once',
-    quality && 'quality',
-    needle && 'hidden facts',
-    curve && 'over depth',
+    t`${maxTokens} tokens`,
+    rounds > 0 && plural(rounds, { one: '# round', other: '# rounds' }),
+    together && t`all at once`,
+    quality && t`quality`,
+    needle && t`hidden facts`,
+    curve && t`over depth`,
   ];
   return parts.filter(Boolean).join(', ');
 }

@@ -1,5 +1,7 @@
 /** What every column reads: a typed text, a chat up to its last question, or documents with a question. */
 
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { FileText, LoaderCircle, Paperclip, X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { limits } from '../../../electron/contract/limits';
@@ -14,12 +16,6 @@ import { Button, IconButton } from '../../ui/Button';
 import { controlClass, SecretField } from '../../ui/Field';
 import { formatPercent } from '../../ui/format';
 import { Segmented } from '../../ui/Segmented';
-
-const kinds = [
-  { value: 'text', label: 'Custom text' },
-  { value: 'documents', label: 'Documents and a question' },
-  { value: 'chat', label: 'A chat' },
-] as const;
 
 const areaClass = `${controlClass} h-auto w-full resize-y py-2 leading-relaxed`;
 
@@ -43,17 +39,27 @@ export function PromptField({ form }: { form: CompareForm }) {
   return (
     <div className="grid gap-2.5">
       <div>
-        <Segmented name="compare-prompt" label="Prompt" value={form.kind} options={kinds} onValue={choose} />
+        <Segmented
+          name="compare-prompt"
+          label={t`Prompt`}
+          value={form.kind}
+          options={[
+            { value: 'text', label: t`Custom text` },
+            { value: 'documents', label: t`Documents and a question` },
+            { value: 'chat', label: t`A chat` },
+          ]}
+          onValue={choose}
+        />
       </div>
       {form.kind === 'text' && (
         <>
           <textarea
             dir="auto"
-            aria-label="Prompt"
+            aria-label={t`Prompt`}
             data-testid="compare-prompt"
             rows={4}
             className={areaClass}
-            placeholder="Longer prompts give more reliable quality figures."
+            placeholder={t`Longer prompts give more reliable quality figures.`}
             value={form.text}
             onChange={(event) => compare.edit({ text: event.target.value })}
           />
@@ -64,7 +70,7 @@ export function PromptField({ form }: { form: CompareForm }) {
               onChange={(event) => compare.edit({ asIs: event.target.checked })}
               className="accent-accent"
             />
-            Raw: no chat template or system prompt
+            <Trans>Raw: no chat template or system prompt</Trans>
           </label>
         </>
       )}
@@ -73,11 +79,11 @@ export function PromptField({ form }: { form: CompareForm }) {
           <Documents documents={documents} />
           <textarea
             dir="auto"
-            aria-label="Question about the documents"
+            aria-label={t`Question about the documents`}
             data-testid="compare-question"
             rows={2}
             className={areaClass}
-            placeholder="A question about them"
+            placeholder={t`A question about them`}
             value={form.question}
             onChange={(event) => compare.edit({ question: event.target.value })}
           />
@@ -86,18 +92,33 @@ export function PromptField({ form }: { form: CompareForm }) {
       {form.kind === 'chat' && (
         <p className="text-sm text-ink-2" data-testid="compare-chat">
           {form.chat ? (
-            <>
-              <span className="font-medium text-ink">{form.chat.title}</span>, up to its last question
-              {form.chat.leafId !== null && ' before the chosen message'}. Each column writes its own answer.
-            </>
+            <ChatPrompt title={form.chat.title} leafId={form.chat.leafId} />
           ) : (
-            'No chat with a question is open.'
+            t`No chat with a question is open.`
           )}
         </p>
       )}
     </div>
   );
 }
+
+function ChatPrompt({ title, leafId }: { title: string; leafId: string | null }) {
+  if (leafId === null) {
+    return (
+      <Trans>
+        <span className={titleClass}>{title}</span>, up to its last question. Each column writes its own answer.
+      </Trans>
+    );
+  }
+  return (
+    <Trans>
+      <span className={titleClass}>{title}</span>, up to its last question before the chosen message. Each column writes
+      its own answer.
+    </Trans>
+  );
+}
+
+const titleClass = 'font-medium text-ink';
 
 /** The documents of the prompt, whole, in the order in which the model reads them. */
 function Documents({ documents: list }: { documents: readonly DraftDocument[] }) {
@@ -116,7 +137,7 @@ function Documents({ documents: list }: { documents: readonly DraftDocument[] })
         onClick={() => (headless ? input.current?.click() : void documents.attachFromDialog())}
       >
         <Paperclip className="size-3.5" aria-hidden="true" />
-        Add documents
+        <Trans>Add documents</Trans>
       </Button>
       {headless && (
         <input
@@ -144,7 +165,7 @@ function Item({ document }: { document: DraftDocument }) {
     <span
       data-testid="compare-document"
       data-state={state}
-      className="flex max-w-full items-center gap-1.5 rounded-md border border-line bg-raised py-0.5 pl-2.5 text-xs text-ink-2"
+      className="flex max-w-full items-center gap-1.5 rounded-md border border-line bg-raised py-0.5 ps-2.5 text-xs text-ink-2"
     >
       {state === 'reading' ? (
         <LoaderCircle className="size-3.5 animate-spin" aria-hidden="true" />
@@ -155,14 +176,18 @@ function Item({ document }: { document: DraftDocument }) {
         {name}
       </span>
       {info && <span className="shrink-0">{partText(part, info)}</span>}
-      {state === 'reading' && <span role="status">reading{job ? `, ${formatPercent(job.progress)}` : ''}</span>}
+      {state === 'reading' && (
+        <span role="status">
+          {job ? t`reading, ${formatPercent(job.progress)}` : t({ message: 'reading', context: 'a document' })}
+        </span>
+      )}
       {state === 'locked' && (
         <span className="grid gap-1 py-1">
           <span role="alert">{job?.error?.message}</span>
           <SecretField
-            label={`Password of ${name}`}
-            placeholder="Password"
-            action="Open"
+            label={t`Password of ${name}`}
+            placeholder={t`Password`}
+            action={t`Open`}
             maxLength={limits.maxPassword}
             testId="compare-password"
             onSubmit={(password) => documents.unlock(key, password)}
@@ -172,10 +197,10 @@ function Item({ document }: { document: DraftDocument }) {
       {error && <span className="text-bad">{error.message}</span>}
       {error && (
         <Button size="small" tone="quiet" onClick={() => void documents.tryAgain(key)}>
-          Try again
+          <Trans>Try again</Trans>
         </Button>
       )}
-      <IconButton label={`Remove ${name}`} icon={<X />} size="small" onClick={() => documents.remove(key)} />
+      <IconButton label={t`Remove ${name}`} icon={<X />} size="small" onClick={() => documents.remove(key)} />
     </span>
   );
 }

@@ -1,6 +1,9 @@
 /** All figures that were measured, a row for each configuration. What they rest on stands once in the head where it is the same for all. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Fragment } from 'react';
 import type { CompareRun } from '../../../electron/contract/compare';
+import { i18n } from '../../language';
 import { cx } from '../../ui/cx';
 import { columnName, stateText } from './columnText';
 import { commonBasis, type Figure, figures } from './figures';
@@ -8,9 +11,9 @@ import { seriesStyle } from './seriesStyle';
 
 // scroll-edge brings the ground of its own
 const boxClass = 'scroll-edge overflow-x-auto rounded-lg border border-line';
-const cellClass = 'px-2.5 py-2 text-right align-top whitespace-nowrap';
+const cellClass = 'px-2.5 py-2 text-end align-top whitespace-nowrap';
 /** Stays when the rest scrolls. */
-const nameClass = 'sticky left-0 z-1 bg-raised py-2 pr-3 pl-4 whitespace-nowrap';
+const nameClass = 'sticky start-0 z-1 bg-raised py-2 pe-3 ps-4 whitespace-nowrap';
 
 export function ResultTable({ run }: { run: CompareRun }) {
   const { columns } = run;
@@ -19,13 +22,15 @@ export function ResultTable({ run }: { run: CompareRun }) {
 
   return (
     <details data-testid="compare-figures">
-      <summary className="text-sm text-ink-2">Figures: memory, speed and exactness of each type</summary>
+      <summary className="text-sm text-ink-2">
+        <Trans>Figures: memory, speed and exactness of each type</Trans>
+      </summary>
       <Table run={run} shown={shown} />
       <dl className="mt-2 grid gap-x-4 gap-y-1 px-1 text-xs text-ink-2 sm:grid-cols-[max-content_1fr]">
         {shown.map(({ id, name, help }) => (
           <Fragment key={id}>
-            <dt className="font-medium text-ink">{name}</dt>
-            <dd>{help}</dd>
+            <dt className="font-medium text-ink">{i18n._(name)}</dt>
+            <dd>{i18n._(help)}</dd>
           </Fragment>
         ))}
       </dl>
@@ -37,16 +42,16 @@ function Table({ run, shown }: { run: CompareRun; shown: readonly Figure[] }) {
   const { columns, request } = run;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keyboard
-    <section className={cx(boxClass, 'mt-2')} aria-label="Results" tabIndex={0}>
+    <section className={cx(boxClass, 'mt-2')} aria-label={t`Results`} tabIndex={0}>
       <table className="w-full text-sm tabular-nums" data-testid="compare-table">
         <thead>
-          <tr className="text-left align-top text-xs text-ink-2">
+          <tr className="text-start align-top text-xs text-ink-2">
             <th scope="col" className={cx(nameClass, 'font-medium')}>
-              Cache types
+              <Trans>Cache types</Trans>
             </th>
             {shown.map((figure) => (
               <th key={figure.id} scope="col" className={cx(cellClass, 'font-medium')}>
-                {figure.name}
+                {i18n._(figure.name)}
                 <span className="block font-normal text-ink-3">{commonBasis(figure, columns)}</span>
               </th>
             ))}
@@ -56,7 +61,7 @@ function Table({ run, shown }: { run: CompareRun; shown: readonly Figure[] }) {
           {columns.map((column, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the columns of a run stay as they are
             <tr key={index} className="border-t border-line" data-testid="compare-row">
-              <th scope="row" className={cx(nameClass, 'text-left align-top font-medium')}>
+              <th scope="row" className={cx(nameClass, 'text-start align-top font-medium')}>
                 <span className="flex items-center gap-2">
                   <span
                     className="size-2.5 shrink-0 rounded-xs"
@@ -65,8 +70,12 @@ function Table({ run, shown }: { run: CompareRun; shown: readonly Figure[] }) {
                   />
                   {columnName(column, columns)}
                 </span>
-                <span className="block pl-4.5 text-xs font-normal text-ink-3">
-                  {index === request.options.reference ? 'reference' : column.state === 'done' ? '' : stateText(column)}
+                <span className="block ps-4.5 text-xs font-normal text-ink-3">
+                  {index === request.options.reference
+                    ? t`reference`
+                    : column.state === 'done'
+                      ? ''
+                      : stateText(column)}
                 </span>
               </th>
               {shown.map((figure) => (

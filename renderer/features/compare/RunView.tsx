@@ -1,10 +1,14 @@
 /** A run: how far it is, what it comes to for people, its columns, its figures, its plots. */
 
+import type { MessageDescriptor } from '@lingui/core';
+import { msg, plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { ArrowLeft, Download, Pencil } from 'lucide-react';
 import { useRef, useState } from 'react';
 import type { CompareColumn, CompareFormat, CompareRun } from '../../../electron/contract/compare';
 import { fewAnswered, type Grade, grades, judgementsOf } from '../../../electron/contract/lib/judgement';
 import { limits } from '../../../electron/contract/limits';
+import { i18n } from '../../language';
 import { useActions } from '../../state/useApp';
 import { Banner } from '../../ui/Banner';
 import { Button, IconButton } from '../../ui/Button';
@@ -38,7 +42,7 @@ export function RunView({ run }: { run: CompareRun }) {
       <div className="grid grid-cols-1 gap-4 px-5 pt-1 pb-8">
         <div className="flex flex-wrap items-center gap-2">
           <IconButton
-            label="All comparisons"
+            label={t`All comparisons`}
             side="bottom"
             icon={<ArrowLeft />}
             onClick={compare.leaveRun}
@@ -49,10 +53,10 @@ export function RunView({ run }: { run: CompareRun }) {
             {!running && (
               <>
                 <Button size="small" onClick={() => void compare.editAgain(run)} data-testid="compare-edit">
-                  Change and run
+                  <Trans>Change and run</Trans>
                 </Button>
                 <Button size="small" onClick={() => void compare.rerun(run.id)} data-testid="compare-rerun">
-                  Run again
+                  <Trans>Run again</Trans>
                 </Button>
               </>
             )}
@@ -64,13 +68,13 @@ export function RunView({ run }: { run: CompareRun }) {
         <Verdicts run={run} />
         <ResultTable run={run} />
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keyboard */}
-        <section className="flex snap-x items-stretch gap-3 overflow-x-auto pb-2" aria-label="Columns" tabIndex={0}>
+        <section className="flex snap-x items-stretch gap-3 overflow-x-auto pb-2" aria-label={t`Columns`} tabIndex={0}>
           {run.columns.map((_, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the columns of a run stay as they are
             <Column key={index} run={run} index={index} />
           ))}
         </section>
-        <section ref={plotPlace} className="grid gap-3 lg:grid-cols-2" aria-label="Plots">
+        <section ref={plotPlace} className="grid gap-3 lg:grid-cols-2" aria-label={t`Plots`}>
           {plots.map((spec) => (
             <ComparePlot key={spec.id} spec={spec} />
           ))}
@@ -89,9 +93,9 @@ function Running({ run }: { run: CompareRun }) {
       <span role="status" className="min-w-56 text-ink-2" data-testid="compare-progress">
         {text}
       </span>
-      <Progress label="Progress of the comparison" share={share} />
+      <Progress label={t`Progress of the comparison`} share={share} />
       <Button size="small" onClick={() => void compare.cancel(run.id)} data-testid="compare-cancel">
-        Cancel
+        <Trans>Cancel</Trans>
       </Button>
     </div>
   );
@@ -100,15 +104,17 @@ function Running({ run }: { run: CompareRun }) {
 function Ending({ run }: { run: CompareRun }) {
   if (run.state === 'running' || run.state === 'done') return <Notes notes={run.notes} />;
   const finished = run.columns.filter(({ state }) => state === 'done').length;
-  const kept =
-    finished === 0
-      ? 'No column was finished.'
-      : `${finished} of ${run.columns.length} columns were finished and are complete.`;
+  const all = run.columns.length;
+  const kept = plural(finished, {
+    0: 'No column was finished.',
+    one: `# of ${all} columns were finished and are complete.`,
+    other: `# of ${all} columns were finished and are complete.`,
+  });
   return (
     <>
       <Banner
         tone={run.state === 'cancelled' ? 'warn' : 'bad'}
-        title={run.error?.message ?? `${runStateNames[run.state]}.`}
+        title={run.error?.message ?? `${i18n._(runStateNames[run.state])}.`}
         testId="compare-ending"
       >
         {[run.error?.hint, kept].filter(Boolean).join(' ')}
@@ -121,7 +127,7 @@ function Ending({ run }: { run: CompareRun }) {
 function Notes({ notes }: { notes: readonly string[] }) {
   if (notes.length === 0) return null;
   return (
-    <ul className="grid gap-1 text-sm text-ink-2" aria-label="Notes">
+    <ul className="grid gap-1 text-sm text-ink-2" aria-label={t`Notes`}>
       {notes.map((note) => (
         <li key={note}>{note}</li>
       ))}
@@ -135,7 +141,7 @@ function Verdicts({ run }: { run: CompareRun }) {
   if (verdicts.length === 0 || !reference) return null;
   const base = spokenName(reference, run.columns);
   return (
-    <ul className="grid gap-3" data-testid="compare-verdict" aria-label="In short">
+    <ul className="grid gap-3" data-testid="compare-verdict" aria-label={t`In short`}>
       {verdicts.map(({ column, grade, advice, sentence }) => {
         const name = spokenName(column, run.columns);
         return (
@@ -164,13 +170,20 @@ const gradeColors: Record<Grade, string> = {
   'not advisable': 'bg-bad',
 };
 
+const gradeNames: Record<Grade, MessageDescriptor> = {
+  same: msg({ message: 'same', context: 'difference' }),
+  hardly: msg({ message: 'hardly', context: 'difference' }),
+  noticeable: msg({ message: 'noticeable', context: 'difference' }),
+  'not advisable': msg({ message: 'not advisable', context: 'difference' }),
+};
+
 /** How far the predictions are from those of the reference, in four steps. */
 function Dial({ grade, base }: { grade: Grade; base: string }) {
   return (
     <div className="grid w-72 shrink-0 grid-cols-4 gap-0.5 text-center" data-testid="compare-dial">
       <span className="col-span-4 text-start text-xs text-ink-2">
-        Difference from {base}
-        <span className="sr-only">: {grade}</span>
+        <Trans>Difference from {base}</Trans>
+        <span className="sr-only">: {i18n._(gradeNames[grade])}</span>
       </span>
       {grades.map((one) => (
         <span key={one} aria-hidden="true" className="grid gap-0.5">
@@ -181,7 +194,7 @@ function Dial({ grade, base }: { grade: Grade; base: string }) {
               one === grade ? 'font-medium text-ink' : 'text-ink-3',
             )}
           >
-            {one}
+            {i18n._(gradeNames[one])}
           </span>
         </span>
       ))}
@@ -193,7 +206,8 @@ function Facts({ run }: { run: CompareRun }) {
   return (
     <details className="text-xs text-ink-3">
       <summary>
-        {run.promptTokens > 0 ? `${formatCount(run.promptTokens)} tokens of prompt. ` : ''}How this was measured
+        {run.promptTokens > 0 && `${t`${formatCount(run.promptTokens)} tokens of prompt.`} `}
+        <Trans>How this was measured</Trans>
       </summary>
       <ul className="mt-1.5 grid gap-1 [overflow-wrap:anywhere]">
         {factsOf(run).map((fact) => (
@@ -204,10 +218,10 @@ function Facts({ run }: { run: CompareRun }) {
   );
 }
 
-const formats: readonly { format: CompareFormat; label: string; type: string }[] = [
-  { format: 'markdown', label: 'Markdown table', type: 'text/markdown' },
-  { format: 'csv', label: 'CSV', type: 'text/csv' },
-  { format: 'json', label: 'JSON, everything', type: 'application/json' },
+const formats: readonly { format: CompareFormat; label: MessageDescriptor; type: string }[] = [
+  { format: 'markdown', label: msg`Markdown table`, type: 'text/markdown' },
+  { format: 'csv', label: msg`CSV`, type: 'text/csv' },
+  { format: 'json', label: msg`JSON, everything`, type: 'application/json' },
 ];
 
 interface ExportMenuProps {
@@ -229,7 +243,7 @@ function ExportMenu({ run, plots, hasPlots }: ExportMenuProps) {
     const root = plots();
     const picture = root && (await pngOf(root, run));
     if (picture) saveFile(fileName(run.name, 'png'), [picture], 'image/png');
-    else ui.report(new Error('The picture could not be made.'));
+    else ui.report(new Error(t`The picture could not be made.`));
   }
 
   return (
@@ -237,16 +251,20 @@ function ExportMenu({ run, plots, hasPlots }: ExportMenuProps) {
       trigger={
         <Button size="small" data-testid="compare-export">
           <Download className="size-3.5" aria-hidden="true" />
-          Export
+          <Trans>Export</Trans>
         </Button>
       }
     >
       {formats.map(({ format, label, type }) => (
         <MenuItem key={format} onSelect={() => void save(format, type)}>
-          {label}
+          {i18n._(label)}
         </MenuItem>
       ))}
-      {hasPlots && <MenuItem onSelect={() => void savePng()}>Picture of the plots (PNG)</MenuItem>}
+      {hasPlots && (
+        <MenuItem onSelect={() => void savePng()}>
+          <Trans>Picture of the plots (PNG)</Trans>
+        </MenuItem>
+      )}
     </Menu>
   );
 }
@@ -269,7 +287,7 @@ function RunName({ run }: { run: CompareRun }) {
           {run.name}
         </h2>
         <IconButton
-          label="Rename"
+          label={t`Rename`}
           icon={<Pencil />}
           size="small"
           onClick={() => setTyped(run.name)}
@@ -281,7 +299,7 @@ function RunName({ run }: { run: CompareRun }) {
   return (
     <input
       dir="auto"
-      aria-label="Name of the comparison"
+      aria-label={t`Name of the comparison`}
       data-testid="compare-name"
       className={`${controlClass} w-72`}
       maxLength={limits.maxTitle}
@@ -307,13 +325,14 @@ const wideSpread = 1.15;
 
 /** As it stands in a sentence. */
 function spokenName(column: CompareColumn, columns: readonly CompareColumn[]): string {
-  return columnName(column, columns).replace(', ', ' at ');
+  const [types = '', length = ''] = columnName(column, columns).split(', ');
+  return length === '' ? types : t`${types} at ${length}`;
 }
 
 /** "17.0 KiB instead of 64.0 KiB per token; writes at 126 instead of 134 tok/s; ..." */
 export function detailOf(column: CompareColumn, reference: CompareColumn, base: string): string {
   const own = formatBytes(bytesPerToken(column) ?? 0);
-  const memory = `${own} per token, ${base} ${formatBytes(bytesPerToken(reference) ?? 0)}`;
+  const memory = t`${own} per token, ${base} ${formatBytes(bytesPerToken(reference) ?? 0)}`;
   return `${[memory, speedPart(column, reference), answerPart(column)].filter((part) => part !== '').join('; ')}.`;
 }
 
@@ -321,19 +340,20 @@ export function detailOf(column: CompareColumn, reference: CompareColumn, base: 
 function speedPart({ speed }: CompareColumn, { speed: other }: CompareColumn): string {
   if (!speed?.ratio || !other) return '';
   const { low, high, median } = speed.ratio;
-  const rates = `${formatRate(speed.median)} instead of ${formatRate(other.median)} tok/s`;
+  const rates = t`${formatRate(speed.median)} instead of ${formatRate(other.median)} tok/s`;
   const count = speed.rounds.length;
-  if (count === 1) return `writes ${rates} (one round)`;
-  const range = `${formatRatio(low)} to ${formatRatio(high)} in ${count} rounds`;
-  if (low <= 1 && high >= 1) return `writes about as fast: ${rates} (${range})`;
-  return `writes ${median < 1 ? 'more slowly' : 'faster'}: ${rates}${high / low > wideSpread ? ` (${range})` : ''}`;
+  if (count === 1) return t`writes ${rates} (one round)`;
+  const range = t`${formatRatio(low)} to ${formatRatio(high)} in ${count} rounds`;
+  if (low <= 1 && high >= 1) return t`writes about as fast: ${rates} (${range})`;
+  const told = high / low > wideSpread ? `${rates} (${range})` : rates;
+  return median < 1 ? t`writes more slowly: ${told}` : t`writes faster: ${told}`;
 }
 
 function answerPart({ agreement }: CompareColumn): string {
   if (!agreement) return '';
   const longer = Math.max(agreement.own, agreement.reference);
-  if (longer < fewAnswered) return `its answer is too short to tell (${formatCount(longer)} tokens)`;
-  if (agreement.share === 1) return 'its answer is the same to the last token';
-  if (agreement.prefix === 0) return 'its answer differs from the first token on';
-  return `its answer is the same for the first ${formatCount(agreement.prefix)} of ${formatCount(longer)} tokens`;
+  if (longer < fewAnswered) return t`its answer is too short to tell (${formatCount(longer)} tokens)`;
+  if (agreement.share === 1) return t`its answer is the same to the last token`;
+  if (agreement.prefix === 0) return t`its answer differs from the first token on`;
+  return t`its answer is the same for the first ${formatCount(agreement.prefix)} of ${formatCount(longer)} tokens`;
 }

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { selectCompareOpen, selectComparing } from '../../state/slices/compare';
 import { useActions, useApp } from '../../state/useApp';
 import { Banner } from '../../ui/Banner';
@@ -12,21 +14,21 @@ export function RunningBanner() {
   return (
     <Banner
       tone="info"
-      title="A comparison is running."
+      title={t`A comparison is running.`}
       className="mx-4 mb-2"
       testId="compare-running"
       actions={
         <>
           <Button size="small" onClick={() => void compare.openRun(comparing)}>
-            Show it
+            <Trans>Show it</Trans>
           </Button>
           <Button size="small" onClick={() => void compare.cancel(comparing)}>
-            Cancel it
+            <Trans>Cancel it</Trans>
           </Button>
         </>
       }
     >
-      Answers wait until it has ended.
+      <Trans>Answers wait until it has ended.</Trans>
     </Banner>
   );
 }

@@ -1,8 +1,11 @@
 /** The form of a comparison, and below it those that were made. */
 
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { RotateCw, Trash2 } from 'lucide-react';
 import { type ReactNode, useEffect, useId, useMemo, useState } from 'react';
 import type { ComparePlan, ComparePrompt, CompareSummary } from '../../../electron/contract/compare';
+import { i18n } from '../../language';
 import type { CompareForm } from '../../state/appState';
 import { missingOf, missingOfPrompt, planKey, promptOf } from '../../state/lib/compareForm';
 import {
@@ -15,13 +18,13 @@ import {
   selectStarting,
 } from '../../state/slices/compare';
 import { selectCanAnswer, selectLoadedModelId } from '../../state/slices/engine';
-import { selectModels } from '../../state/slices/models';
+import { canChat, selectModels } from '../../state/slices/models';
 import { selectSettings } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
 import { Button, IconButton } from '../../ui/Button';
 import { cx } from '../../ui/cx';
 import { Confirm } from '../../ui/Dialog';
-import { formatCount, typesText } from '../../ui/format';
+import { typesText } from '../../ui/format';
 import { useDebounced } from '../../ui/hooks';
 import { Select } from '../../ui/Select';
 import { Configurations } from './Configurations';
@@ -31,7 +34,7 @@ import { PromptField } from './PromptField';
 import { type PromptRoom, promptRoom } from './promptRoom';
 
 export function SetUp({ form }: { form: CompareForm }) {
-  const models = useApp(selectModels);
+  const models = useApp(selectModels)?.filter(canChat);
   const modelId = useApp(selectCompareModelId);
   const longest = useApp(selectLongestContext);
   const tokens = usePromptTokens(form);
@@ -42,10 +45,12 @@ export function SetUp({ form }: { form: CompareForm }) {
     <div className="min-h-0 flex-1 overflow-y-auto" data-testid="compare-setup">
       <div className="mx-auto grid max-w-4xl grid-cols-1 gap-5 px-5 pt-1 pb-10">
         <p className="text-sm text-ink-2">
-          One model, one prompt, a cache of each type: what it saves, and what it costs. Everything is measured on this
-          machine.
+          <Trans>
+            One model, one prompt, a cache of each type: what it saves, and what it costs. Everything is measured on
+            this machine.
+          </Trans>
         </p>
-        <Part title="Model">
+        <Part title={t`Model`}>
           {(id) => (
             <Select
               aria-labelledby={id}
@@ -56,7 +61,7 @@ export function SetUp({ form }: { form: CompareForm }) {
             >
               {modelId === null && (
                 <option value="" disabled>
-                  {models?.length === 0 ? 'No model is here yet' : 'Choose a model'}
+                  {models?.length === 0 ? t`No model is here yet` : t`Choose a model`}
                 </option>
               )}
               {models?.map((model) => (
@@ -67,8 +72,8 @@ export function SetUp({ form }: { form: CompareForm }) {
             </Select>
           )}
         </Part>
-        <Part title="Prompt">{() => <PromptField form={form} />}</Part>
-        <Part title="Configurations">{() => <Configurations form={form} room={room} />}</Part>
+        <Part title={t`Prompt`}>{() => <PromptField form={form} />}</Part>
+        <Part title={t`Configurations`}>{() => <Configurations form={form} room={room} />}</Part>
         <Options form={form} />
         <Start form={form} room={room} />
         <RunList />
@@ -99,8 +104,8 @@ function Start({ form, room }: { form: CompareForm; room: PromptRoom | null }) {
   // figures of other rows, or of another model, warn of nothing
   const known =
     plan?.outcome.ok && modelId !== null && plan.key === planKey(modelId, form.rows) ? plan.outcome.value : null;
-  const missing = modelId === null ? 'Choose a model first.' : missingOf(form, documents);
-  const why = comparing ? 'Another comparison is running.' : missing;
+  const missing = modelId === null ? t`Choose a model first.` : missingOf(form, documents);
+  const why = comparing ? t`Another comparison is running.` : missing;
   const warning = startWarning(form, known, room);
 
   return (
@@ -111,11 +116,11 @@ function Start({ form, room }: { form: CompareForm; room: PromptRoom | null }) {
         disabled={why !== null || starting}
         onClick={() => void compare.start()}
       >
-        {starting ? 'Starting' : 'Compare'}
+        {starting ? t`Starting` : t`Compare`}
       </Button>
       {comparing && (
         <Button size="small" onClick={() => void compare.openRun(comparing)}>
-          Show it
+          <Trans>Show it</Trans>
         </Button>
       )}
       <p
@@ -123,15 +128,13 @@ function Start({ form, room }: { form: CompareForm; room: PromptRoom | null }) {
         className={cx('text-xs', why === null && warning ? 'text-warn' : 'text-ink-2')}
         data-testid="compare-missing"
       >
-        {why ?? warning ?? 'Answers of chats wait until it has ended.'}
+        {why ?? warning ?? t`Answers of chats wait until it has ended.`}
       </p>
     </div>
   );
 }
 
 // All comparisons that were made, newest first.
-
-const dates = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
 
 function RunList() {
   const runs = useApp(selectRuns);
@@ -142,7 +145,7 @@ function RunList() {
   return (
     <section aria-labelledby="compare-runs">
       <h2 id="compare-runs" className="mb-2 text-sm font-medium text-ink">
-        Earlier comparisons
+        <Trans>Earlier comparisons</Trans>
       </h2>
       <ul className="rounded-lg border border-line bg-raised" data-testid="compare-runs">
         {runs.map((run) => (
@@ -150,9 +153,9 @@ function RunList() {
         ))}
       </ul>
       <Confirm
-        title={`Remove “${asked?.name ?? ''}”?`}
-        description="Its figures and answers are deleted from this computer. Export it first to keep them."
-        action="Remove"
+        title={t`Remove “${asked?.name ?? ''}”?`}
+        description={t`Its figures and answers are deleted from this computer. Export it first to keep them.`}
+        action={t`Remove`}
         open={asked !== null}
         onOpenChange={(open) => !open && setAsked(null)}
         onConfirm={() => asked && void compare.remove(asked.id)}
@@ -166,16 +169,16 @@ function Item({ run, onRemove }: { run: CompareSummary; onRemove: () => void }) 
   const { compare } = useActions();
   const types = run.configurations.map(({ typeK, typeV }) => typesText(typeK, typeV)).join(', ');
   const facts = [
-    dates.format(run.createdAt),
+    new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'medium', timeStyle: 'short' }).format(run.createdAt),
     run.modelName,
     types,
-    run.state === 'done' ? '' : runStateNames[run.state],
+    run.state === 'done' ? '' : i18n._(runStateNames[run.state]),
   ];
   return (
-    <li className="flex items-center gap-1 border-line pr-2 not-first:border-t" data-testid="compare-run-item">
+    <li className="flex items-center gap-1 border-line pe-2 not-first:border-t" data-testid="compare-run-item">
       <button
         type="button"
-        className="min-w-0 flex-1 px-4 py-2 text-left hover:bg-hover"
+        className="min-w-0 flex-1 px-4 py-2 text-start hover:bg-hover"
         onClick={() => void compare.openRun(run.id)}
       >
         <span dir="auto" className="block truncate text-start text-sm text-ink">
@@ -184,13 +187,13 @@ function Item({ run, onRemove }: { run: CompareSummary; onRemove: () => void }) 
         <span className="block truncate text-xs text-ink-3">{facts.filter(Boolean).join(' · ')}</span>
       </button>
       <IconButton
-        label={`Run ${run.name} again`}
+        label={t`Run ${run.name} again`}
         icon={<RotateCw />}
         size="small"
         disabled={busy}
         onClick={() => void compare.rerun(run.id)}
       />
-      <IconButton label={`Remove ${run.name}`} icon={<Trash2 />} size="small" onClick={onRemove} />
+      <IconButton label={t`Remove ${run.name}`} icon={<Trash2 />} size="small" onClick={onRemove} />
     </li>
   );
 }
@@ -198,14 +201,19 @@ function Item({ run, onRemove }: { run: CompareSummary; onRemove: () => void }) 
 /** What would go wrong if it were started as it is, as a sentence; null: nothing that is known. */
 export function startWarning(form: CompareForm, plan: ComparePlan | null, room: PromptRoom | null): string | null {
   const large = plan?.columns.filter(({ fits }) => !fits).length ?? 0;
-  if (large > 0) return `${configurations(large, 'does', 'do')} not fit into the memory.`;
-  if (form.together && plan && !plan.together.fits) return 'All contexts at once do not fit into the memory.';
+  if (large > 0) {
+    return plural(large, {
+      one: 'One configuration does not fit into the memory.',
+      other: '# configurations do not fit into the memory.',
+    });
+  }
+  if (form.together && plan && !plan.together.fits) return t`All contexts at once do not fit into the memory.`;
   const short = room?.problems.filter((problem) => problem === 'too-short').length ?? 0;
-  return short > 0 ? `${configurations(short, 'is', 'are')} too short for the prompt.` : null;
-}
-
-function configurations(count: number, one: string, several: string): string {
-  return count === 1 ? `One configuration ${one}` : `${formatCount(count)} configurations ${several}`;
+  if (short === 0) return null;
+  return plural(short, {
+    one: 'One configuration is too short for the prompt.',
+    other: '# configurations are too short for the prompt.',
+  });
 }
 
 // Keeps the length of the prompt current while it is written, where the model that counts it is loaded.

@@ -1,5 +1,8 @@
 /** What a column is and what it is at, in words. */
+import type { MessageDescriptor } from '@lingui/core';
+import { msg, t } from '@lingui/core/macro';
 import type { ColumnStep, CompareColumn, CompareRun, RunState } from '../../../electron/contract/compare';
+import { i18n } from '../../language';
 import { formatContext, formatPercent, typesText } from '../../ui/format';
 
 type Configured = Pick<CompareColumn, 'configuration'>;
@@ -12,24 +15,24 @@ export function columnName({ configuration }: Configured, columns: readonly Conf
   return alike ? types : `${types}, ${formatContext(nCtx)}`;
 }
 
-const stepNames: Record<ColumnStep, string> = {
-  calibration: 'Measuring the model, once',
-  context: 'Making the context',
-  prompt: 'Reading the prompt',
-  answer: 'Writing',
-  speed: 'Measuring the speed',
-  quality: 'Measuring the quality',
-  needles: 'Looking for hidden facts',
-  curve: 'Measuring over depth',
+const stepNames: Record<ColumnStep, MessageDescriptor> = {
+  calibration: msg`Measuring the model, once`,
+  context: msg`Making the context`,
+  prompt: msg`Reading the prompt`,
+  answer: msg({ message: 'Writing', context: 'a step of a comparison' }),
+  speed: msg`Measuring the speed`,
+  quality: msg`Measuring the quality`,
+  needles: msg`Looking for hidden facts`,
+  curve: msg`Measuring over depth`,
 };
 
-const stateNames: Record<CompareColumn['state'], string> = {
-  waiting: 'Waiting',
-  running: 'Starting',
-  done: 'Done',
-  failed: 'Failed',
-  cancelled: 'Canceled',
-  interrupted: 'Interrupted',
+const stateNames: Record<CompareColumn['state'], MessageDescriptor> = {
+  waiting: msg`Waiting`,
+  running: msg({ message: 'Starting', context: 'a comparison' }),
+  done: msg`Done`,
+  failed: msg({ message: 'Failed', context: 'a comparison' }),
+  cancelled: msg`Canceled`,
+  interrupted: msg`Interrupted`,
 };
 
 /** Steps that tell how far they have come. */
@@ -37,9 +40,10 @@ const measured: readonly ColumnStep[] = ['calibration', 'prompt', 'speed', 'qual
 
 export function stateText(column: CompareColumn): string {
   const { state, step, progress } = column;
-  if (state !== 'running' || step === null) return stateNames[state];
-  if (rests(column)) return 'Waiting for its turn';
-  return measured.includes(step) ? `${stepNames[step]}, ${formatPercent(progress)}` : stepNames[step];
+  if (state !== 'running' || step === null) return i18n._(stateNames[state]);
+  if (rests(column)) return t`Waiting for its turn`;
+  const name = i18n._(stepNames[step]);
+  return measured.includes(step) ? `${name}, ${formatPercent(progress)}` : name;
 }
 
 /** Its context is alive, and others are at work: what its step was for is there. */
@@ -48,25 +52,25 @@ export function rests({ state, step, answer, speed }: CompareColumn): boolean {
   return (step === 'answer' && answer !== null) || (step === 'speed' && speed !== null);
 }
 
-export const runStateNames: Record<RunState, string> = {
-  running: 'Running',
-  done: 'Done',
-  cancelled: 'Canceled',
-  failed: 'Failed',
-  interrupted: 'Interrupted',
+export const runStateNames: Record<RunState, MessageDescriptor> = {
+  running: msg({ message: 'Running', context: 'a comparison' }),
+  done: msg`Done`,
+  cancelled: msg`Canceled`,
+  failed: msg({ message: 'Failed', context: 'a comparison' }),
+  interrupted: msg`Interrupted`,
 };
 
 const runSteps = {
-  loading: 'Loading the model',
-  'saving-chat': 'Putting the chat away',
-  'restoring-chat': 'Bringing the chat back',
-} as const;
+  loading: msg`Loading the model`,
+  'saving-chat': msg`Putting the chat away`,
+  'restoring-chat': msg`Bringing the chat back`,
+};
 
 /** What the whole run is at; 0 to 1 of all steps of all its columns. */
 export function runProgress({ step, progress, columns, state, request }: CompareRun): { text: string; share: number } {
-  if (step) return { text: runSteps[step], share: progress };
+  if (step) return { text: i18n._(runSteps[step]), share: progress };
   const at = columns.find((column) => column.state === 'running' && !rests(column));
-  const text = at ? `${columnName(at, columns)}: ${stateText(at)}` : runStateNames[state];
+  const text = at ? `${columnName(at, columns)}: ${stateText(at)}` : i18n._(runStateNames[state]);
   const steps = stepsOf(request);
   const all = columns.reduce((sum, column) => sum + columnShare(column, steps), 0);
   return { text, share: all / Math.max(1, columns.length) };
@@ -96,7 +100,7 @@ function columnShare(column: CompareColumn, steps: readonly ColumnStep[]): numbe
 /** What runs otherwise than it was asked, as sentences; each once. */
 export function warningsOf({ context, notes }: CompareColumn): string[] {
   const fallbacks = [context?.typeK, context?.typeV].flatMap((type) =>
-    type && type.reason !== '' ? `${type.asked} runs as ${type.effective}: ${type.reason}` : [],
+    type && type.reason !== '' ? t`${type.asked} runs as ${type.effective}: ${type.reason}` : [],
   );
   return [...new Set([...fallbacks, ...notes])];
 }

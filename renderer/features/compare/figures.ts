@@ -1,15 +1,26 @@
 /** The figures of the result table, each with what it rests on. */
 
+import type { MessageDescriptor } from '@lingui/core';
+import { msg, t } from '@lingui/core/macro';
 import type { CompareColumn } from '../../../electron/contract/compare';
 import { fewAnswered } from '../../../electron/contract/lib/judgement';
 import { allocatedBytes } from '../../../electron/contract/lib/memory';
-import { formatBytes, formatContext, formatCount, formatPercent, formatRate, formatRatio } from '../../ui/format';
+import { i18n } from '../../language';
+import {
+  formatBytes,
+  formatContext,
+  formatCount,
+  formatDecimal,
+  formatPercent,
+  formatRate,
+  formatRatio,
+} from '../../ui/format';
 
 export interface Figure {
   id: string;
-  name: string;
+  name: MessageDescriptor;
   /** what it means, for people */
-  help: string;
+  help: MessageDescriptor;
   /** exact; null: not measured */
   of: (column: CompareColumn) => number | null;
   format: (value: number) => string;
@@ -35,44 +46,61 @@ export function totalBytes({ memory }: CompareColumn): number | null {
   return memory && allocatedBytes(memory);
 }
 
-const tokens = (count: number | undefined) => (count === undefined ? '' : `${formatCount(count)} tokens`);
+const tokens = (count: number | undefined) => (count === undefined ? '' : t`${formatCount(count)} tokens`);
 
 export function formatKld(value: number): string {
   if (value === 0) return '0';
-  return value < 0.001 ? value.toExponential(1) : value.toPrecision(2);
+  if (value >= 0.001) return formatSignificant(value, 2);
+  const [mantissa, exponent] = value.toExponential(1).split('e');
+  return `${formatDecimal(Number(mantissa), 1)}e${exponent}`;
 }
 
 /** Shares close to 100% are told apart by their tenths. */
 export function formatShare(value: number): string {
-  if (value === 1) return '100%';
-  return value > 0.9995 ? 'over 99.9%' : `${(value * 100).toFixed(1)}%`;
+  if (value === 1) return formatPercent(1);
+  const format = new Intl.NumberFormat(i18n.locale, {
+    style: 'percent',
+    minimumFractionDigits: 1,
+    maximumFractionDigits: 1,
+  });
+  return value > 0.9995 ? t`over ${format.format(0.999)}` : format.format(value);
+}
+
+/** Exactly so many digits that count: "12.50". */
+function formatSignificant(value: number, digits: number): string {
+  const options = { minimumSignificantDigits: digits, maximumSignificantDigits: digits, useGrouping: false };
+  return new Intl.NumberFormat(i18n.locale, options).format(value);
+}
+
+function timedText({ rounds, tokens: each, interleaved }: NonNullable<CompareColumn['speed']>): string {
+  const count = rounds.length;
+  return interleaved ? t`${count} × ${each} tokens` : t`${count} × ${each} tokens, not in turns`;
 }
 
 export const figures: readonly Figure[] = [
   {
     id: 'bytes-per-token',
-    name: 'KV per token',
-    help: 'Bytes of the cache for each token of the context, as the engine allocated them.',
+    name: msg`KV per token`,
+    help: msg`Bytes of the cache for each token of the context, as the engine allocated them.`,
     of: bytesPerToken,
     format: formatBytes,
     detail: (column) => formatBytes(kvBytes(column) ?? 0),
-    rests: ({ context }) => (context ? `for ${formatContext(context.nCtx)}` : ''),
+    rests: ({ context }) => (context ? t`for ${formatContext(context.nCtx)}` : ''),
     best: 'low',
   },
   {
     id: 'speed-ratio',
-    name: 'Speed',
-    help: 'Writing behind the prompt: the median of the rounds, in which the columns took turns, as it is and times that of the reference.',
+    name: msg`Speed`,
+    help: msg`Writing behind the prompt: the median of the rounds, in which the columns took turns, as it is and times that of the reference.`,
     of: ({ speed }) => (speed ? (speed.ratio?.median ?? 1) : null),
     format: formatRatio,
     detail: ({ speed }) => (speed ? `${formatRate(speed.median)} tok/s` : ''),
-    rests: ({ speed }) =>
-      speed ? `${speed.rounds.length} × ${speed.tokens} tokens${speed.interleaved ? '' : ', not in turns'}` : '',
+    rests: ({ speed }) => (speed ? timedText(speed) : ''),
   },
   {
     id: 'mean-kld',
-    name: 'Mean KLD',
-    help: 'KL divergence from the reference over the tokens of the prompt, in nats. 0: the same probabilities.',
+    name: msg`Mean KLD`,
+    help: msg`KL divergence from the reference over the tokens of the prompt, in nats. 0: the same probabilities.`,
     of: ({ quality }) => quality?.meanKld ?? null,
     format: formatKld,
     detail: ({ quality }) => (quality?.meanKldError ? `± ${formatKld(quality.meanKldError)}` : ''),
@@ -81,8 +109,8 @@ export const figures: readonly Figure[] = [
   },
   {
     id: 'kld-999',
-    name: '99.9% KLD',
-    help: 'One token in a thousand diverges more than this.',
+    name: msg`99.9% KLD`,
+    help: msg`One token in a thousand diverges more than this.`,
     of: ({ quality }) => quality?.kld999 ?? null,
     format: formatKld,
     rests: ({ quality }) => tokens(quality?.tokens),
@@ -90,8 +118,8 @@ export const figures: readonly Figure[] = [
   },
   {
     id: 'same-top',
-    name: 'Same top',
-    help: 'Tokens of the prompt at which the likeliest next token is that of the reference.',
+    name: msg`Same top`,
+    help: msg`Tokens of the prompt at which the likeliest next token is that of the reference.`,
     of: ({ quality }) => quality?.sameTop ?? null,
     format: formatShare,
     rests: ({ quality }) => tokens(quality?.tokens),
@@ -99,41 +127,41 @@ export const figures: readonly Figure[] = [
   },
   {
     id: 'perplexity',
-    name: 'Perplexity',
-    help: 'How surprised the model is by the prompt itself. Lower is better; small differences are chance.',
+    name: msg`Perplexity`,
+    help: msg`How surprised the model is by the prompt itself. Lower is better; small differences are chance.`,
     of: ({ quality }) => quality?.perplexity ?? null,
-    format: (value) => value.toPrecision(4),
+    format: (value) => formatSignificant(value, 4),
     rests: ({ quality }) => tokens(quality?.tokens),
   },
   {
     id: 'agreement',
-    name: 'Same answer',
-    help: 'Tokens of the answer that are those of the reference, in the same order, as a share of the longer answer.',
+    name: msg`Same answer`,
+    help: msg`Tokens of the answer that are those of the reference, in the same order, as a share of the longer answer.`,
     of: ({ agreement }) => agreement?.share ?? null,
     format: formatShare,
     detail: ({ agreement: same }) =>
       same && Math.max(same.own, same.reference) < fewAnswered
-        ? 'too short to tell'
+        ? t`too short to tell`
         : same
-          ? `first ${formatCount(same.prefix)} of ${formatCount(Math.max(same.own, same.reference))}`
+          ? t`first ${formatCount(same.prefix)} of ${formatCount(Math.max(same.own, same.reference))}`
           : '',
-    rests: () => 'tokens, the end counted',
+    rests: () => t`tokens, the end counted`,
     best: 'high',
   },
   {
     id: 'needles',
-    name: 'Facts found',
-    help: 'Facts that were hidden in the text, at its beginning, its middle and its end, and asked for.',
+    name: msg`Facts found`,
+    help: msg`Facts that were hidden in the text, at its beginning, its middle and its end, and asked for.`,
     of: ({ needles }) => (needles ? needles.found / Math.max(1, needles.results.length) : null),
     format: formatPercent,
-    detail: ({ needles }) => (needles ? `${needles.found} of ${needles.results.length}` : ''),
-    rests: ({ needles }) => (needles ? `in ${tokens(needles.tokens)}` : ''),
+    detail: ({ needles }) => (needles ? t`${needles.found} of ${needles.results.length}` : ''),
+    rests: ({ needles }) => (needles ? t`in ${tokens(needles.tokens)}` : ''),
     best: 'high',
   },
   {
     id: 'longest',
-    name: 'Longest context',
-    help: 'The longest context of this type that fits this machine now.',
+    name: msg`Longest context`,
+    help: msg`The longest context of this type that fits this machine now.`,
     of: ({ longest }) => longest?.nCtx ?? null,
     format: formatContext,
     detail: ({ longest }) => (longest ? formatBytes(longest.bytes) : ''),

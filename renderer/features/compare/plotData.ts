@@ -1,6 +1,8 @@
 /** What the plots of a run show. A plot without figures is left out. */
+import { t } from '@lingui/core/macro';
 import type { CompareColumn, CompareRun } from '../../../electron/contract/compare';
 import type { CurvePoint } from '../../../electron/contract/compareFigures';
+import { i18n } from '../../language';
 import { formatBytes, formatContext, formatRate } from '../../ui/format';
 import { columnName } from './columnText';
 import { bytesPerToken, formatKld } from './figures';
@@ -34,8 +36,8 @@ const decimal = Array.from({ length: 14 }, (_, power) => 10 ** (power - 6)).flat
 
 export function plotsOf({ columns, model }: CompareRun): ComparePlotSpec[] {
   const plots = [
-    curve(columns, 'speed', 'Writing speed (tok/s) against tokens in the cache', (point) => point.tokensPerSecond),
-    curve(columns, 'memory', 'Cache memory against tokens in the cache', (point) => point.kvBytes),
+    curve(columns, 'speed', t`Writing speed (tok/s) against tokens in the cache`, (point) => point.tokensPerSecond),
+    curve(columns, 'memory', t`Cache memory against tokens in the cache`, (point) => point.kvBytes),
     quality(columns),
     longest(columns, model?.info.nCtxTrain ?? 0),
   ];
@@ -76,7 +78,7 @@ function quality(columns: CompareColumn[]): ComparePlotSpec {
     index,
     values: x.map((value) => (value === bytes ? kld : null)),
   }));
-  const title = 'Mean KL divergence against cache bytes per token';
+  const title = t`Mean KL divergence against cache bytes per token`;
   return {
     id: 'quality',
     title,
@@ -103,7 +105,9 @@ function longest(columns: CompareColumn[], trained: number): ComparePlotSpec {
   }));
   const formatX = (place: number) => found[place]?.name ?? '';
   const ends = found.some(({ nCtx }) => nCtx === trained);
-  const title = `Longest context that fits this machine (tokens${ends ? `; the model ends at ${formatContext(trained)}` : ''})`;
+  const title = ends
+    ? t`Longest context that fits this machine (tokens; the model ends at ${formatContext(trained)})`
+    : t`Longest context that fits this machine (tokens)`;
   return { id: 'longest', title, kind: 'bars', x, formatX, formatY: formatContext, steps: binary, stepsX: [1], series };
 }
 
@@ -112,7 +116,7 @@ function grid(steps: number[]): Pick<ComparePlotSpec, 'steps' | 'stepsX'> {
 }
 
 function plain(value: number): string {
-  return String(Number(value.toPrecision(3)));
+  return new Intl.NumberFormat(i18n.locale, { maximumSignificantDigits: 3, useGrouping: false }).format(value);
 }
 
 function ascending(values: number[]): number[] {

@@ -1,4 +1,5 @@
 /** All plots of a run in one picture, with what their figures hang on below them. */
+import { t } from '@lingui/core/macro';
 import type { CompareRun } from '../../../electron/contract/compare';
 import { formatCount } from '../../ui/format';
 import { columnName } from './columnText';
@@ -88,15 +89,22 @@ export function factsOf({
   createdAt,
 }: CompareRun): string[] {
   const { maxTokens, rounds, sampling } = request.options;
+  const { temperature } = sampling;
+  const { batch } = settings;
+  const seed = sampling.seed ?? 0;
+  const tokens = formatCount(promptTokens);
+  const types = columns.map((column) => `${columnName(column, columns)}: ${effective(column.context)}`).join('; ');
   return [
     model &&
-      `Model: ${model.info.name} (${model.fileName}, ${model.info.quantization}, fingerprint ${model.fingerprint})`,
+      t`Model: ${model.info.name} (${model.fileName}, ${model.info.quantization}, fingerprint ${model.fingerprint})`,
     machine &&
-      `Machine: ${machine.cpu}, ${machine.physicalCores} cores, ${machine.os}, ${machine.backend} ${machine.device}`,
-    build && `Build: Concertina ${build.version}, llama.cpp ${build.upstream}, kernels ${build.kernelVariant}`,
-    `Prompt: ${formatCount(promptTokens)} tokens; answers of at most ${maxTokens}, ${rounds} rounds, temperature ${sampling.temperature}, seed ${sampling.seed ?? 0}, batch ${settings.batch}, threads ${settings.threads || 'as many as cores'}`,
+      t`Machine: ${machine.cpu}, ${machine.physicalCores} cores, ${machine.os}, ${machine.backend} ${machine.device}`,
+    build && t`Build: Concertina ${build.version}, llama.cpp ${build.upstream}, kernels ${build.kernelVariant}`,
+    settings.threads
+      ? t`Prompt: ${tokens} tokens; answers of at most ${maxTokens}, ${rounds} rounds, temperature ${temperature}, seed ${seed}, batch ${batch}, threads ${settings.threads}`
+      : t`Prompt: ${tokens} tokens; answers of at most ${maxTokens}, ${rounds} rounds, temperature ${temperature}, seed ${seed}, batch ${batch}, threads as many as cores`,
     restsOf(columns) || null,
-    `Effective K/V: ${columns.map((column) => `${columnName(column, columns)}: ${effective(column.context)}`).join('; ')}`,
+    t`Effective K/V: ${types}`,
     new Date(createdAt).toISOString(),
   ].filter((text) => text !== null);
 }
@@ -106,13 +114,13 @@ function restsOf(columns: CompareRun['columns']): string {
   const scored = columns.find(({ quality }) => quality)?.quality?.tokens;
   const timed = columns.find(({ curve }) => curve.length > 0)?.curve[0]?.tokens;
   return [
-    timed !== undefined && `Speed over depth: ${formatCount(timed)} tokens at each point`,
-    scored !== undefined && `Quality: ${formatCount(scored)} tokens of the prompt scored`,
+    timed !== undefined && t`Speed over depth: ${formatCount(timed)} tokens at each point`,
+    scored !== undefined && t`Quality: ${formatCount(scored)} tokens of the prompt scored`,
   ]
     .filter(Boolean)
     .join('. ');
 }
 
 function effective(context: CompareRun['columns'][number]['context']): string {
-  return context ? `${context.typeK.effective}/${context.typeV.effective}` : 'not made';
+  return context ? `${context.typeK.effective}/${context.typeV.effective}` : t`not made`;
 }

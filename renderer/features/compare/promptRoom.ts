@@ -1,4 +1,5 @@
 /** Whether the configurations hold the prompt and its answer, and how long they would have to be. Pure. */
+import { t } from '@lingui/core/macro';
 import type { CompareForm } from '../../state/appState';
 import { formatCount } from '../../ui/format';
 
@@ -29,10 +30,10 @@ export function promptRoom(
   });
   if (problems.every((problem) => problem === null)) return { problems, advice: null, needed: null };
   if (longest !== null && tokens >= longest) {
-    const advice = `The prompt takes ${formatCount(tokens)} tokens, and the model was trained for ${formatCount(longest)}. Shorten the prompt.`;
+    const advice = t`The prompt takes ${formatCount(tokens)} tokens, and the model was trained for ${formatCount(longest)}. Shorten the prompt.`;
     return { problems, advice, needed: null };
   }
   const needed = Math.min(most, Math.ceil((tokens + maxTokens) / step) * step);
-  const advice = `The prompt takes ${formatCount(tokens)} tokens, its answer up to ${formatCount(maxTokens)}.`;
+  const advice = t`The prompt takes ${formatCount(tokens)} tokens, its answer up to ${formatCount(maxTokens)}.`;
   return { problems, advice, needed: lengths.some((length) => length < needed) ? needed : null };
 }

@@ -1,5 +1,6 @@
 /** The context before the question is sent: which part takes how much, and what is left. */
-
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import type { PromptBudget } from '../../../electron/contract/chats';
 import type { EngineState } from '../../../electron/contract/engine';
 import type { DraftDocument } from '../../state/appState';
@@ -7,7 +8,7 @@ import { selectBudget, selectBudgetError, selectBudgetStale } from '../../state/
 import { selectEngineState } from '../../state/slices/engine';
 import { useApp } from '../../state/useApp';
 import { cx } from '../../ui/cx';
-import { formatCount, formatTimeLeft, leftOutText, releasedText } from '../../ui/format';
+import { formatCount, formatDecimal, formatTimeLeft, leftOutText, releasedText } from '../../ui/format';
 import { Popover } from '../../ui/Popover';
 
 /** In the composer's foot: the figure, which opens all of them. */
@@ -19,7 +20,7 @@ export function BudgetMeter() {
   if (error && !stale) {
     return (
       <p className="shrink-0 text-warn" title={error.message} data-testid="budget-error">
-        Tokens could not be counted
+        <Trans>Tokens could not be counted</Trans>
       </p>
     );
   }
@@ -27,7 +28,7 @@ export function BudgetMeter() {
 
   return (
     <Popover
-      label="What the context holds"
+      label={t`What the context holds`}
       align="end"
       className="w-72 p-4"
       trigger={
@@ -42,9 +43,11 @@ export function BudgetMeter() {
             budget.fits ? 'text-ink-3' : 'font-medium text-warn',
           )}
         >
-          <span className="max-sm:hidden">Next prompt</span>
-          {` ${formatCount(budget.total)} / ${formatCount(budget.contextSize)} tokens`}
-          <span className="sr-only">{`. ${budgetText(budget)}${stale ? ` ${staleWords}` : ''} Show all parts`}</span>
+          <span className="max-sm:hidden">{budget.briefed ? t`Next prompt, with a brief` : t`Next prompt`}</span>{' '}
+          <Trans>
+            {formatCount(budget.total)} / {formatCount(budget.contextSize)} tokens
+          </Trans>
+          <span className="sr-only">{`. ${budgetText(budget)}${stale ? ` ${staleWords}` : ''} ${t`Show all parts`}`}</span>
         </button>
       }
     >
@@ -76,7 +79,7 @@ function PartsBar({ budget, stale, className }: { budget: PromptBudget; stale: b
           key={id}
           data-part={id}
           data-tokens={tokens}
-          title={`${label}: ${formatCount(tokens)} tokens`}
+          title={t`${label}: ${formatCount(tokens)} tokens`}
           className={cx('h-full rounded-xs', `budget-${id}`, id !== 'free' && 'min-w-0.5')}
           style={{ flexGrow: tokens, flexBasis: 0 }}
         />
@@ -84,8 +87,8 @@ function PartsBar({ budget, stale, className }: { budget: PromptBudget; stale: b
       {budget.over > 0 && (
         <span
           className="absolute -inset-y-1 w-0.5 rounded-xs bg-bad"
-          style={{ left: `${(budget.contextSize / whole) * 100}%` }}
-          title={`Here the context of ${formatCount(budget.contextSize)} tokens ends`}
+          style={{ insetInlineStart: `${(budget.contextSize / whole) * 100}%` }}
+          title={t`Here the context of ${formatCount(budget.contextSize)} tokens ends`}
         />
       )}
     </div>
@@ -96,7 +99,9 @@ function PartsBar({ budget, stale, className }: { budget: PromptBudget; stale: b
 function BudgetDetails({ budget, stale }: { budget: PromptBudget; stale: string | null }) {
   return (
     <div data-testid="budget-details" data-stale={stale !== null || undefined}>
-      <h2 className="font-serif text-base text-ink">The context, {formatCount(budget.contextSize)} tokens</h2>
+      <h2 className="font-serif text-base text-ink">
+        <Trans>The context, {formatCount(budget.contextSize)} tokens</Trans>
+      </h2>
       <PartsBar budget={budget} stale={stale !== null} className="mt-2.5 h-2.5" />
       <dl className="mt-3 grid gap-1 text-xs tabular-nums">
         {budgetParts(budget).map(({ id, label, tokens }) => (
@@ -108,20 +113,29 @@ function BudgetDetails({ budget, stale }: { budget: PromptBudget; stale: string 
         ))}
         {budget.over > 0 && (
           <div className="mt-1 flex gap-2 border-t border-line pt-2 font-medium text-bad">
-            <dt className="flex-1">Too many</dt>
+            <dt className="flex-1">
+              <Trans>Too many</Trans>
+            </dt>
             <dd>{formatCount(budget.over)}</dd>
           </div>
         )}
       </dl>
       <p className="mt-2.5 text-xs text-ink-3">
-        {stale ?? `Counted by the model’s own tokenizer, as the engine would be given them. ${cutText(budget)}`}
+        {stale ?? t`Counted by the model’s own tokenizer, as the engine would be given them. ${cutText(budget)}`}
       </p>
     </div>
   );
 }
 
 function cutText(budget: PromptBudget): string {
-  return leavingText(budget, 0) ?? 'Nothing is cut.';
+  const { briefed } = budget;
+  const leaving = leavingText(budget, 0);
+  if (briefed === undefined) return leaving ?? t`Nothing is cut.`;
+  const brief = plural(briefed, {
+    one: 'A brief stands in place of the first message.',
+    other: 'A brief stands in place of the first # messages.',
+  });
+  return leaving === null ? brief : `${brief} ${leaving}`;
 }
 
 // The parts of a budget in the order in which the model reads them, with their colors and words.
@@ -136,13 +150,13 @@ interface BudgetPart {
 export function budgetParts(budget: PromptBudget): BudgetPart[] {
   const { system, template, documents, history, message, total, reserve, contextSize } = budget;
   return [
-    { id: 'system', label: 'System prompt', tokens: system },
-    { id: 'template', label: 'Chat template', tokens: template },
-    { id: 'documents', label: 'Documents', tokens: documents },
-    { id: 'history', label: 'Chat so far', tokens: history },
-    { id: 'message', label: 'This message', tokens: message },
-    { id: 'reserve', label: 'Kept for the answer', tokens: reserve },
-    { id: 'free', label: 'Free', tokens: Math.max(0, contextSize - total - reserve) },
+    { id: 'system', label: t`System prompt`, tokens: system },
+    { id: 'template', label: t`Chat template`, tokens: template },
+    { id: 'documents', label: t`Documents`, tokens: documents },
+    { id: 'history', label: t`Chat so far`, tokens: history },
+    { id: 'message', label: t`This message`, tokens: message },
+    { id: 'reserve', label: t`Kept for the answer`, tokens: reserve },
+    { id: 'free', label: t`Free`, tokens: Math.max(0, contextSize - total - reserve) },
   ];
 }
 
@@ -150,8 +164,8 @@ export function budgetParts(budget: PromptBudget): BudgetPart[] {
 export function budgetText(budget: PromptBudget): string {
   const parts = budgetParts(budget).filter(({ tokens, id }) => tokens > 0 || id === 'free');
   const list = parts.map(({ label, tokens }) => `${label} ${formatCount(tokens)}`).join(', ');
-  const over = budget.over > 0 ? ` ${formatCount(budget.over)} too many.` : '';
-  return `Context of ${formatCount(budget.contextSize)} tokens: ${list}.${over}`;
+  const all = t`Context of ${formatCount(budget.contextSize)} tokens: ${list}.`;
+  return budget.over > 0 ? t`${all} ${formatCount(budget.over)} too many.` : all;
 }
 
 /** What becomes of figures that belong to an older draft: without a model nobody counts. */
@@ -159,14 +173,14 @@ export function staleText(engine: EngineState | null): string {
   switch (engine) {
     case 'ready':
     case 'generating':
-      return 'Being counted again.';
+      return t`Being counted again.`;
     case 'starting':
     case 'loading':
     case 'restarting':
     case null:
-      return 'Counted again when the model is loaded.';
+      return t`Counted again when the model is loaded.`;
     default:
-      return 'Load a model to count again.';
+      return t`Load a model to count again.`;
   }
 }
 
@@ -176,15 +190,20 @@ export function leavingText(
   perSecond: number,
 ): string | null {
   const parts = [
-    ...(released > 0 ? [releasedText(released, 'will leave')] : []),
-    ...(leftOut > 0 ? [leftOutText(leftOut, 'will be left out')] : []),
+    ...(released > 0 ? [releasedText(released, 'next')] : []),
+    ...(leftOut > 0 ? [leftOutText(leftOut, 'next')] : []),
   ];
   if (fewer !== undefined) {
-    parts.push(`Fewer passages are used: there is room for about ${formatCount(fewer)} tokens of them.`);
+    parts.push(t`Fewer passages are used: there is room for about ${formatCount(fewer)} tokens of them.`);
   }
   if (parts.length === 0) return null;
-  const time = perSecond > 0 ? `, ${formatTimeLeft((readAgain / perSecond) * 1000)}` : '';
-  if (readAgain > 0) parts.push(`About ${formatCount(readAgain)} tokens are read again${time}.`);
+  if (readAgain > 0) {
+    const tokens = formatCount(readAgain);
+    const time = formatTimeLeft((readAgain / perSecond) * 1000);
+    parts.push(
+      perSecond > 0 ? t`About ${tokens} tokens are read again, ${time}.` : t`About ${tokens} tokens are read again.`,
+    );
+  }
   return parts.join(' ');
 }
 
@@ -192,20 +211,22 @@ export function leavingText(
 export function noFitText(budget: PromptBudget, documents: readonly Pick<DraftDocument, 'name' | 'info'>[]): string {
   const { total, reserve, contextSize, over, byDocument, unfilled, remedies } = budget;
   const size = formatCount(contextSize);
-  const kept = `${formatCount(reserve)} are kept for the answer`;
+  const taken = formatCount(total);
+  const kept = formatCount(reserve);
   if (unfilled !== undefined) {
-    const full = remedies?.newChat ? 'This chat is full' : 'This question is too long';
-    return `${full}: no room is left for passages of ${unfilled}. ${formatCount(total)} of ${size} tokens are taken, and ${kept}.`;
+    return remedies?.newChat
+      ? t`This chat is full: no room is left for passages of ${unfilled}. ${taken} of ${size} tokens are taken, and ${kept} are kept for the answer.`
+      : t`This question is too long: no room is left for passages of ${unfilled}. ${taken} of ${size} tokens are taken, and ${kept} are kept for the answer.`;
   }
   const own = byDocument.filter(({ inBranch }) => !inBranch);
   const longest = own.reduce((most, one) => (one.tokens > most.tokens ? one : most), { documentId: '', tokens: 0 });
   const name = documents.find(({ info }) => info?.id === longest.documentId)?.name;
   if (name !== undefined && longest.tokens > contextSize) {
-    return `${name} is about ${times(longest.tokens / contextSize)} times as long as the context of ${size} tokens. Nothing is cut: pick one.`;
+    return t`${name} is about ${times(longest.tokens / contextSize)} times as long as the context of ${size} tokens. Nothing is cut: pick one.`;
   }
-  return `${formatCount(total)} tokens are ${formatCount(over)} too many for the context of ${size}, of which ${kept}. Nothing is cut: pick one.`;
+  return t`${taken} tokens are ${formatCount(over)} too many for the context of ${size}, of which ${kept} are kept for the answer. Nothing is cut: pick one.`;
 }
 
 function times(ratio: number): string {
-  return ratio < 3 ? ratio.toFixed(1) : formatCount(Math.round(ratio));
+  return ratio < 3 ? formatDecimal(ratio, 1) : formatCount(Math.round(ratio));
 }

@@ -1,10 +1,10 @@
 /** The field for the next question, and its documents. It keeps both until the services have taken them. */
-
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { ArrowUp, Paperclip, Square } from 'lucide-react';
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useMemo, useRef } from 'react';
-import type { EngineState, LiveStats } from '../../../electron/contract/engine';
-import type { ConnectionPhase, DraftDocument } from '../../state/appState';
-import { choosesNothing } from '../../state/lib/attach';
+import type { LiveStats } from '../../../electron/contract/engine';
+import { questionHint, useBeyondSenses } from '../../state/lib/media';
 import { pathTo } from '../../state/lib/messageTree';
 import { longPaste, selectChat, selectChatId, selectDraftOfOpenChat, selectSending } from '../../state/lib/openChat';
 import { budgetKey, selectBudget, selectBudgetStale } from '../../state/slices/budget';
@@ -27,6 +27,8 @@ import { BudgetBar, BudgetMeter, leavingText } from './BudgetBar';
 import { DocumentCards } from './DocumentCard';
 import { FirstActions } from './FirstActions';
 import { NoFitCard } from './NoFitCard';
+import { ShelfButton } from './ShelfItems';
+import { type SendBlock, type SendFacts, sendBlock } from './sendBlock';
 
 export function Composer() {
   const { text, documents } = useApp(selectDraftOfOpenChat);
@@ -74,27 +76,31 @@ export function Composer() {
 
   return (
     <form
-      aria-label="Message"
+      aria-label={t`Message`}
       className="composer rounded-2xl border border-line-strong bg-raised shadow-card transition-colors focus-within:border-accent/50"
       onSubmit={(event) => {
         event.preventDefault();
         void send();
       }}
     >
-      {!answering && <NoFitCard />}
-      <DocumentCards />
-      {!answering && <FirstActions reason={refused?.reason ?? null} onAsk={sendIfFits} />}
+      {/* however much it is, and however low the window, the field stays in view */}
+      <div className="max-h-[max(8rem,calc(100vh-15rem))] overflow-y-auto">
+        {!answering && <NoFitCard />}
+        <DocumentCards />
+        {!answering && <FirstActions reason={refused?.reason ?? null} onAsk={sendIfFits} />}
+      </div>
       <div className="flex items-end gap-2 py-2 pr-2 pl-4">
         <AttachButton />
+        <ShelfButton />
         <textarea
           dir="auto"
           ref={field}
           rows={1}
           value={text}
           data-testid="composer"
-          aria-label="Your message"
+          aria-label={t`Your message`}
           aria-describedby="composer-status"
-          placeholder={documents.length > 0 ? 'Ask about the text' : 'Ask something, paste a long text or drop a file'}
+          placeholder={documents.length > 0 ? askAbout(documents) : t`Ask something, paste a long text or drop a file`}
           onChange={(event) => actions.conversation.setDraftText(event.target.value)}
           onKeyDown={onKeyDown}
           onPaste={onPaste}
@@ -121,6 +127,7 @@ function useSendFacts(): SendFacts {
     sending: useApp(selectSending),
     documents,
     locked: useApp(selectLocked),
+    beyond: useBeyondSenses(),
     fits: stale ? null : (budget?.fits ?? null),
     unfilled: budget?.unfilled ?? null,
   };
@@ -129,11 +136,11 @@ function useSendFacts(): SendFacts {
 function StopButton() {
   const { conversation } = useActions();
   return (
-    <Tooltip label="Stop the answer" keys="Esc">
+    <Tooltip label={t`Stop the answer`} keys="Esc">
       <button
         type="button"
         data-testid="stop"
-        aria-label="Stop the answer"
+        aria-label={t`Stop the answer`}
         onClick={() => void conversation.stop()}
         className="flex size-8 shrink-0 items-center justify-center rounded-lg bg-ink text-paper transition-opacity hover:opacity-85"
       >
@@ -145,7 +152,7 @@ function StopButton() {
 
 /** `waits`: what is sent goes behind the answer that is being written. */
 function SendButton({ block, waits }: { block: SendBlock | null; waits: boolean }) {
-  const label = waits ? 'Send after this answer' : 'Send';
+  const label = waits ? t`Send after this answer` : t`Send`;
   return (
     <Tooltip label={block?.reason || label} keys={block?.reason ? undefined : 'Enter'}>
       <button
@@ -202,7 +209,7 @@ function AttachButton() {
   return (
     <>
       <IconButton
-        label="Attach documents"
+        label={t`Attach documents`}
         icon={<Paperclip />}
         onClick={() => void choose()}
         data-testid="attach"
@@ -237,12 +244,12 @@ function ComposerFoot({ block, answering, written }: FootProps) {
   const waits = waitsFor(useApp(selectEngineState), useApp(selectResting));
   const reason = statusText(block, waits, useLeaving());
   const now = useAnsweringText();
-  const after = block?.reason ?? `${keyLabel('Enter')} sends the message after it`;
+  const after = block?.reason ?? t`${keyLabel('Enter')} sends the message after it`;
 
   return (
     <div className="flex min-h-6 items-start justify-between gap-4 px-4 pb-2 text-xs text-ink-3">
       <p id="composer-status" role="status" data-testid="composer-status">
-        {answering ? `${now}${written ? ` ${after}.` : ''}` : reason || hint}
+        {answering ? `${now}${written ? ` ${after}.` : ''}` : reason || hintText()}
         {!answering && block?.action === 'models' && (
           <>
             {'. '}
@@ -251,7 +258,7 @@ function ComposerFoot({ block, answering, written }: FootProps) {
               onClick={() => ui.setPicker(true)}
               className="font-medium text-accent underline underline-offset-2"
             >
-              Choose a model
+              <Trans>Choose a model</Trans>
             </button>
           </>
         )}
@@ -277,17 +284,22 @@ function useAnsweringText(): string {
     () => chat && pathTo(chat.messages, chat.leafId).findLast(({ role }) => role === 'user'),
     [chat],
   );
-  return `${answeringText(phase, question?.attachments.length ?? 0)} ${keyLabel('Esc')} stops.`;
+  return `${answeringText(phase, question?.attachments.length ?? 0)} ${t`${keyLabel('Esc')} stops.`}`;
 }
 
 function answeringText(phase: LiveStats['phase'] | null, documents: number): string {
-  if (phase === 'queued') return 'Waiting for another answer.';
-  if (phase !== 'prefill') return 'Writing the answer.';
-  if (documents === 0) return 'Reading, then answering.';
-  return `Reading the ${documents === 1 ? 'document' : 'documents'}, then answering.`;
+  if (phase === 'queued') return t`Waiting for another answer.`;
+  if (phase !== 'prefill') return t`Writing the answer.`;
+  return plural(documents, {
+    0: 'Reading, then answering.',
+    one: 'Reading the document, then answering.',
+    other: 'Reading the documents, then answering.',
+  });
 }
 
-const hint = `${keyLabel('Enter')} sends, ${keyLabel('Shift+Enter')} starts a new line`;
+function hintText(): string {
+  return t`${keyLabel('Enter')} sends, ${keyLabel('Shift+Enter')} starts a new line`;
+}
 
 type Clipboard = Pick<DataTransfer, 'getData' | 'files'>;
 
@@ -301,63 +313,9 @@ export function pasteOf(clipboard: Clipboard): { text: string } | { files: File[
   return text === '' && clipboard.files.length > 0 ? { files: [...clipboard.files] } : null;
 }
 
-// Why a question cannot be sent now. Every reason is shown, none is guessed by the person.
-
-interface SendBlock {
-  reason: string;
-  /** what the person can do about it with one click */
-  action: 'models' | null;
-}
-
-interface SendFacts {
-  connection: ConnectionPhase;
-  engine: EngineState | null;
-  /** its model's memory was freed: a question brings it back */
-  resting: boolean;
-  /** nothing is written */
-  empty: boolean;
-  sending: boolean;
-  documents: readonly Pick<DraftDocument, 'name' | 'info' | 'error' | 'part'>[];
-  /** the name of a document that waits for its password; null: none does */
-  locked: string | null;
-  /** of the prompt as it is now; null: not counted */
-  fits: boolean | null;
-  /** the name of a document that no passage has room of; null: there is none */
-  unfilled: string | null;
-}
-
-function sendBlock(facts: SendFacts): SendBlock | null {
-  if (facts.connection !== 'open') return block('Not connected');
-  const engine = engineBlock(facts.engine, facts.resting);
-  if (engine) return engine;
-  if (facts.sending) return block('Sending');
-  const documents = documentsBlock(facts);
-  if (documents) return documents;
-  // the card above says by how much, and what can be done
-  if (facts.fits === false && facts.unfilled) return block(`No room is left for passages of ${facts.unfilled}`);
-  if (facts.fits === false) return block('This does not fit into the context');
-  if (!facts.empty) return null;
-  return block(facts.documents.length > 0 ? 'Write a question about the text' : '');
-}
-
-/** While a model is on its way the services take the question and answer it afterwards. */
-function engineBlock(state: EngineState | null, resting: boolean): SendBlock | null {
-  switch (state) {
-    case 'starting':
-    case 'loading':
-    case 'restarting':
-    case 'ready':
-    case 'generating':
-      return null;
-    case null:
-      return block('Concertina is starting. You can type while you wait');
-    case 'empty':
-      return resting ? null : { reason: 'No model is loaded', action: 'models' };
-    case 'failed':
-      return { reason: 'The model could not be loaded', action: 'models' };
-    case 'unavailable':
-      return block('The engine is not available');
-  }
+function askAbout(documents: Parameters<typeof questionHint>[0]): string {
+  const hint = { text: t`Ask about the text`, image: t`Ask about the image`, sound: t`Ask about the sound` };
+  return hint[questionHint(documents)];
 }
 
 /** For the line below the field. `waits`: what the engine is at. `leaving`: what leaves the prompt if the question is sent. */
@@ -365,23 +323,4 @@ function statusText(sending: SendBlock | null, waits: string | null, leaving: st
   if (sending?.reason) return sending.reason;
   if (waits) return waits;
   return sending === null ? leaving : null;
-}
-
-/** A question never goes without what was attached to it. */
-function documentsBlock({ documents, locked }: Pick<SendFacts, 'documents' | 'locked'>): SendBlock | null {
-  const failed = documents.find(({ error }) => error !== null);
-  if (failed) return block(`${failed.name} could not be read: remove it, or try again`);
-  const nothing = documents.find(({ part }) => choosesNothing(part));
-  if (nothing) return block(`Nothing of ${nothing.name} is chosen: choose something, or remove it`);
-  if (locked !== null) return block(`${locked} needs its password: type it above, or remove the document`);
-  const reading = documents.filter(({ info }) => info === null);
-  const [first] = reading;
-  if (!first) return null;
-  return block(
-    reading.length === 1 ? `${first.name} is still being read` : `${reading.length} documents are being read`,
-  );
-}
-
-function block(reason: string): SendBlock {
-  return { reason, action: null };
 }

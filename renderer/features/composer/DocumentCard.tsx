@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import {
   BookOpen,
   Ellipsis,
@@ -22,7 +24,7 @@ import type { DocumentJob, DocumentKind } from '../../../electron/contract/docum
 import { limits } from '../../../electron/contract/limits';
 import type { DraftDocument } from '../../state/appState';
 import { selectDraftOfOpenChat } from '../../state/lib/openChat';
-import { partText, sectionsName, wordsText } from '../../state/lib/partText';
+import { chooseText, countText, partText, wordsText } from '../../state/lib/partText';
 import { selectBudget, selectBudgetStale } from '../../state/slices/budget';
 import { selectDraftDocuments, selectJob } from '../../state/slices/documents';
 import { selectSettings } from '../../state/slices/settings';
@@ -34,6 +36,8 @@ import { formatCount } from '../../ui/format';
 import { Menu, MenuItem } from '../../ui/Menu';
 import { Popover } from '../../ui/Popover';
 import { Progress } from '../../ui/Progress';
+import { MediaSign, ReadAsText, ScanChoice } from './MediaParts';
+import { KeepOnShelf } from './ShelfItems';
 
 /** The documents of the question, in the order in which the model reads them. */
 export function DocumentCards() {
@@ -49,7 +53,7 @@ export function DocumentCards() {
   return (
     <ul
       className="grid max-h-[30vh] grid-cols-[repeat(auto-fill,minmax(min(15rem,100%),1fr))] items-start gap-2 overflow-y-auto px-3 pt-3"
-      aria-label="Documents of this question"
+      aria-label={t`Documents of this question`}
       data-testid="draft-documents"
     >
       {documents.map((document) => {
@@ -89,9 +93,11 @@ interface DocumentCardProps {
 function DocumentCard({ document, tokens, words, most, stale, twice }: DocumentCardProps) {
   const job = useApp(selectJob(document.jobId));
   const { documents } = useActions();
-  const { key, info, error, name } = document;
+  const { key, info, error } = document;
+  const name = info?.name ?? document.name;
   const state = info ? 'ready' : error ? 'failed' : (job?.state ?? 'sending');
   const [tried, setTried] = useState(false);
+  const media = info?.kind === 'image' || info?.kind === 'sound';
 
   return (
     <li
@@ -106,6 +112,8 @@ function DocumentCard({ document, tokens, words, most, stale, twice }: DocumentC
     >
       {state === 'locked' ? (
         <LockKeyhole className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden="true" />
+      ) : info && media ? (
+        <MediaSign info={info} />
       ) : (
         <KindIcon
           kind={info?.kind ?? null}
@@ -113,7 +121,7 @@ function DocumentCard({ document, tokens, words, most, stale, twice }: DocumentC
         />
       )}
       <div className="min-w-0 flex-1">
-        {info ? (
+        {info && !media ? (
           <button
             type="button"
             title={info.name}
@@ -129,14 +137,15 @@ function DocumentCard({ document, tokens, words, most, stale, twice }: DocumentC
         )}
         {info && <Facts document={document} tokens={tokens} most={most} stale={stale} />}
         {info && document.part.kind === 'passages' && <SearchWords document={document} words={words} stale={stale} />}
-        {info && <Warnings notices={info.notices} twice={twice} />}
+        {info && <ScanChoice document={document} info={info} counting={stale || tokens === null} />}
+        {info && <Warnings notices={document.part.kind === 'image' ? [] : info.notices} twice={twice} />}
         {!info && !error && state !== 'locked' && <ReadingProgress name={name} sent={document.sent} job={job} />}
         {state === 'locked' && <Locked document={document} job={job} tried={tried} onTry={() => setTried(true)} />}
         {error && <Failure document={document} />}
       </div>
-      {info && <CardMenu document={document} />}
+      {info && info.kind !== 'sound' && <CardMenu document={document} />}
       <IconButton
-        label={info || error || state === 'locked' ? `Remove ${name}` : `Cancel reading ${name}`}
+        label={info || error || state === 'locked' ? t`Remove ${name}` : t`Cancel reading ${name}`}
         icon={<X />}
         size="small"
         className="-my-1"
@@ -153,15 +162,15 @@ function Facts({ document, tokens, most, stale }: Pick<DocumentCardProps, 'docum
     <p className="text-ink-3 tabular-nums">
       <span data-testid="card-part">{partText(part, info)}</span>
       {tokens !== null && most === null && (
-        <span className={cx(stale && 'italic')} title="Tokens that it takes in the context">
+        <span className={cx(stale && 'italic')} title={t`Tokens that it takes in the context`}>
           {' · '}
-          {formatCount(tokens)} tokens
+          {countText(tokens, 'token')}
         </span>
       )}
       {most !== null && (
-        <span title={tokens === null ? undefined : `${formatCount(tokens)} for the question as it is now`}>
-          {' · up to '}
-          {formatCount(most)} tokens
+        <span title={tokens === null ? undefined : t`${formatCount(tokens)} for the question as it is now`}>
+          {' · '}
+          <Trans>up to {formatCount(most)} tokens</Trans>
         </span>
       )}
     </p>
@@ -186,7 +195,7 @@ function SearchWords({ document, words, stale }: Pick<DocumentCardProps, 'docume
 
   return (
     <Popover
-      label={`Words to search ${name} for`}
+      label={t`Words to search ${name} for`}
       align="start"
       className="w-80 p-3"
       open={open}
@@ -195,22 +204,22 @@ function SearchWords({ document, words, stale }: Pick<DocumentCardProps, 'docume
         <button
           type="button"
           data-testid="card-words"
-          title={`Searches for: ${wordsText(shown)}. Click to change the words.`}
+          title={t`Searches for: ${wordsText(shown)}. Click to change the words.`}
           className="line-clamp-2 text-start break-words text-ink-3 hover:text-ink"
         >
-          {chosen === undefined ? 'Searches for: ' : 'Your words: '}
+          {chosen === undefined ? t`Searches for:` : t`Your words:`}{' '}
           <span dir="auto" className={cx('text-ink-2', stale && chosen === undefined && 'italic')}>
             {wordsText(shown)}
           </span>
-          <Pencil className="ml-1 inline size-3" aria-hidden="true" />
+          <Pencil className="ms-1 inline size-3" aria-hidden="true" />
         </button>
       }
     >
       <WordsForm
         most={limits.maxSearchWords}
         words={shown}
-        submit="Search for these"
-        note="For the next question only. Words in quotes are searched for as they stand."
+        submit={t`Search for these`}
+        note={t`For the next question only. Words in quotes are searched for as they stand.`}
         onSubmit={choose}
         onCancel={() => setOpen(false)}
       />
@@ -220,7 +229,7 @@ function SearchWords({ document, words, stale }: Pick<DocumentCardProps, 'docume
           onClick={() => choose(undefined)}
           className="mt-2 text-xs font-medium text-accent hover:underline"
         >
-          Use the words of the question
+          <Trans>Use the words of the question</Trans>
         </button>
       )}
     </Popover>
@@ -228,7 +237,7 @@ function SearchWords({ document, words, stale }: Pick<DocumentCardProps, 'docume
 }
 
 function Warnings({ notices, twice }: { notices: readonly string[]; twice: boolean }) {
-  const all = twice ? ['It is attached twice.', ...notices] : notices;
+  const all = twice ? [t`It is attached twice.`, ...notices] : notices;
   const [first] = all;
   if (!first) return null;
   return (
@@ -236,7 +245,7 @@ function Warnings({ notices, twice }: { notices: readonly string[]; twice: boole
       <TriangleAlert className="mt-0.5 size-3 shrink-0" aria-hidden="true" />
       <span className="line-clamp-2">
         {first}
-        {all.length > 1 && ` And ${all.length - 1} more: open it to see them.`}
+        {all.length > 1 && ` ${t`And ${all.length - 1} more: open it to see them.`}`}
       </span>
     </p>
   );
@@ -250,7 +259,7 @@ function Failure({ document }: { document: DraftDocument }) {
       <p className="break-words text-bad">{error?.message}</p>
       {error?.hint && <p className="break-words text-ink-2">{error.hint}</p>}
       <Button size="small" className="mt-1.5 mb-0.5" onClick={() => void documents.tryAgain(key)}>
-        {origin.kind === 'dialog' ? 'Choose again' : 'Try again'}
+        {origin.kind === 'dialog' ? t`Choose again` : t`Try again`}
       </Button>
     </div>
   );
@@ -273,9 +282,9 @@ function Locked({ document: { key, name }, job, tried, onTry }: LockedProps) {
         {tried && ` ${job?.error?.hint}`}
       </p>
       <SecretField
-        label={`Password of ${name}`}
-        placeholder="Password"
-        action="Open"
+        label={t`Password of ${name}`}
+        placeholder={t`Password`}
+        action={t`Open`}
         maxLength={limits.maxPassword}
         testId="card-password"
         autoFocus={tried}
@@ -286,7 +295,9 @@ function Locked({ document: { key, name }, job, tried, onTry }: LockedProps) {
           return documents.unlock(key, password);
         }}
       />
-      <p className="mt-1 text-ink-3">The password is not kept. The text is, like that of any document.</p>
+      <p className="mt-1 text-ink-3">
+        <Trans>The password is not kept. The text is, like that of any document.</Trans>
+      </p>
     </div>
   );
 }
@@ -301,7 +312,7 @@ function CardMenu({ document }: { document: DraftDocument }) {
     <Menu
       trigger={
         <IconButton
-          label={`More about ${info.name}`}
+          label={t`More about ${info.name}`}
           icon={<Ellipsis />}
           size="small"
           className="-my-1 -mr-1.5"
@@ -309,27 +320,32 @@ function CardMenu({ document }: { document: DraftDocument }) {
         />
       }
     >
-      <MenuItem icon={<BookOpen />} onSelect={() => documents.openAt(info.id)}>
-        Show the text
-      </MenuItem>
+      {info.kind === 'image' ? (
+        <ReadAsText document={document} />
+      ) : (
+        <MenuItem icon={<BookOpen />} onSelect={() => documents.openAt(info.id)}>
+          <Trans>Show the text</Trans>
+        </MenuItem>
+      )}
       {info.sections > 1 && (
         <MenuItem icon={<ListChecks />} onSelect={() => documents.openParts(info.id)}>
-          Choose {sectionsName(info)}s
+          {chooseText(info)}
         </MenuItem>
       )}
-      {part.kind !== 'passages' && (
+      {info.kind !== 'image' && part.kind !== 'passages' && (
         <MenuItem icon={<ScanSearch />} onSelect={() => documents.setPart(key, { kind: 'passages', passages: [] })}>
-          Search it for each question
+          <Trans>Search it for each question</Trans>
         </MenuItem>
       )}
-      {part.kind !== 'whole' && (
+      {info.kind !== 'image' && part.kind !== 'whole' && (
         <MenuItem icon={<WholeWord />} onSelect={() => documents.setPart(key, { kind: 'whole' })}>
-          The whole document
+          <Trans>The whole document</Trans>
         </MenuItem>
       )}
+      <KeepOnShelf info={info} />
       {origin.kind === 'text' && (
         <MenuItem icon={<TextCursorInput />} onSelect={() => documents.pasteAsText(key)}>
-          Paste as text
+          <Trans>Paste as text</Trans>
         </MenuItem>
       )}
     </Menu>
@@ -363,19 +379,19 @@ function ReadingProgress({ name, sent, job }: ReadingProgressProps) {
   return (
     <div className="pr-1">
       <p className="text-ink-3 tabular-nums">{text}</p>
-      {job?.state === 'reading' && <Progress label={`Reading ${name}`} share={job.progress} />}
-      {!job && sent !== null && <Progress label={`Sending ${name}`} share={sent} />}
+      {job?.state === 'reading' && <Progress label={t`Reading ${name}`} share={job.progress} />}
+      {!job && sent !== null && <Progress label={t`Sending ${name}`} share={sent} />}
     </div>
   );
 }
 
 function readingText(sent: number | null, job: DocumentJob | null): string {
-  if (!job) return sent !== null && sent < 1 ? 'Sending' : 'Waiting';
-  if (job.state !== 'reading') return 'Waiting for the one before';
-  if (!job.pages) return 'Reading';
+  if (!job) return sent !== null && sent < 1 ? t`Sending` : t`Waiting`;
+  if (job.state !== 'reading') return t`Waiting for the one before`;
+  if (!job.pages) return t`Reading`;
   const { all, ocr } = job.pages;
   if (ocr !== undefined) {
-    return all === 1 ? 'Reading it by OCR' : `Reading page ${formatCount(ocr)} of ${formatCount(all)} by OCR`;
+    return all === 1 ? t`Reading it by OCR` : t`Reading page ${formatCount(ocr)} of ${formatCount(all)} by OCR`;
   }
-  return `Reading ${formatCount(job.pages.done)} of ${formatCount(all)} pages`;
+  return t`Reading ${formatCount(job.pages.done)} of ${formatCount(all)} pages`;
 }

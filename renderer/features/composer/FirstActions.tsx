@@ -1,7 +1,12 @@
 /** What one may want of a document before there is a question: under the cards, for as long as nothing is written. */
+import type { MessageDescriptor } from '@lingui/core';
+import { msg, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { ListTree, ScrollText, Search, TextSearch } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { SummaryKind } from '../../../electron/contract/chats';
+import { isMedia } from '../../../electron/contract/lib/senses';
+import { i18n } from '../../language';
 import { selectDraftOfOpenChat } from '../../state/lib/openChat';
 import { beginnings, taskQuestion } from '../../state/lib/partText';
 import { selectBudget } from '../../state/slices/budget';
@@ -10,9 +15,9 @@ import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { Tooltip } from '../../ui/Tooltip';
 
-const tasks: readonly { kind: SummaryKind; label: string; icon: ReactNode }[] = [
-  { kind: 'summary', label: 'Summarize', icon: <ScrollText /> },
-  { kind: 'outline', label: 'Outline', icon: <ListTree /> },
+const tasks: readonly { kind: SummaryKind; label: MessageDescriptor; byParts: MessageDescriptor; icon: ReactNode }[] = [
+  { kind: 'summary', label: msg`Summarize`, byParts: msg`Summarize part by part`, icon: <ScrollText /> },
+  { kind: 'outline', label: msg`Outline`, byParts: msg`Outline part by part`, icon: <ListTree /> },
 ];
 
 const icons: Record<(typeof beginnings)[number]['id'], ReactNode> = { find: <Search />, about: <TextSearch /> };
@@ -28,7 +33,7 @@ export function FirstActions({ reason, onAsk }: FirstActionsProps) {
   const byParts = useApp(selectBudget)?.fits === false && documents.some(({ info }) => info !== null);
   const embedded = useApp(selectIsEmbedded);
   const { conversation, ui } = useActions();
-  if (documents.length === 0 || text.trim() !== '') return null;
+  if (documents.length === 0 || text.trim() !== '' || documents.some(({ part }) => isMedia(part))) return null;
 
   function begin(words: string): void {
     conversation.setDraftText(words);
@@ -45,25 +50,34 @@ export function FirstActions({ reason, onAsk }: FirstActionsProps) {
 
   return (
     <div className="px-3 pt-2">
-      <ul className="flex flex-wrap gap-1.5" aria-label="First questions" data-testid="first-actions">
-        {tasks.map(({ kind, label, icon }) => (
+      <ul className="flex flex-wrap gap-1.5" aria-label={t`First questions`} data-testid="first-actions">
+        {tasks.map(({ kind, label, byParts: longLabel, icon }) => (
           <Action
             key={kind}
             id={kind}
-            label={byParts ? `${label} part by part` : label}
+            label={i18n._(byParts ? longLabel : label)}
             icon={icon}
             reason={reason}
             onClick={() => void ask(kind)}
           />
         ))}
         {beginnings.map(({ id, label, text: words }) => (
-          <Action key={id} id={id} label={label} icon={icons[id]} reason={null} onClick={() => begin(words)} />
+          <Action
+            key={id}
+            id={id}
+            label={i18n._(label)}
+            icon={icons[id]}
+            reason={null}
+            onClick={() => begin(i18n._(words))}
+          />
         ))}
       </ul>
       {embedded && (
         <p className="mt-1.5 text-xs text-ink-3" data-testid="first-actions-note">
-          The built-in model answers direct questions about short texts, some of them wrongly, and is too small to
-          summarize well. “The text does not say.” means that it found nothing, not that nothing is there.
+          <Trans>
+            The built-in model answers direct questions about short texts, some of them wrongly, and is too small to
+            summarize well. “The text does not say.” means that it found nothing, not that nothing is there.
+          </Trans>
         </p>
       )}
     </div>

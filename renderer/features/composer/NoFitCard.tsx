@@ -1,9 +1,12 @@
 /** What is written does not fit into the context. Nothing is cut: the person chooses what to give up. */
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { TriangleAlert } from 'lucide-react';
 import type { PromptBudget } from '../../../electron/contract/chats';
 import type { DraftDocument } from '../../state/appState';
 import { selectDraftOfOpenChat } from '../../state/lib/openChat';
-import { sectionsName } from '../../state/lib/partText';
+import { chooseText } from '../../state/lib/partText';
+import { useBriefPlan } from '../../state/lib/useBriefPlan';
 import { useGrowth, useRoom } from '../../state/lib/useRoom';
 import { selectBudget, selectBudgetStale, selectOffersLetGo } from '../../state/slices/budget';
 import { selectDraftDocuments } from '../../state/slices/documents';
@@ -11,7 +14,7 @@ import { selectLoadedModel, selectLoadProgress } from '../../state/slices/engine
 import { selectApplying, selectSettings } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
-import { formatCount, growText, readAgainText, typesText } from '../../ui/format';
+import { briefCostText, formatCount, formatTimeLeft, growText, readAgainText, typesText } from '../../ui/format';
 import { Progress } from '../../ui/Progress';
 import { noFitText } from './BudgetBar';
 
@@ -23,7 +26,7 @@ export function NoFitCard() {
   if (!budget || budget.fits || (stale && !applying)) return null;
   return (
     <section
-      aria-label="This does not fit"
+      aria-label={t`This does not fit`}
       data-testid="no-fit"
       className="rise m-2 mb-0 rounded-xl bg-warn-soft px-3.5 py-3 text-sm"
     >
@@ -46,7 +49,7 @@ function Offers({ budget }: { budget: PromptBudget }) {
 
   return (
     <div className="mt-2 grid gap-2 pl-6">
-      <ul className="flex flex-wrap gap-1.5" aria-label="What can be done" aria-busy={room === null}>
+      <ul className="flex flex-wrap gap-1.5" aria-label={t`What can be done`} aria-busy={room === null}>
         {growth.map((offer, i) => (
           <li key={typesText(offer.typeK, offer.typeV)}>
             <Button
@@ -54,13 +57,14 @@ function Offers({ budget }: { budget: PromptBudget }) {
               tone={i === 0 ? 'primary' : 'outline'}
               data-testid="room-offer"
               data-tokens={offer.nCtx}
-              title={`The model is loaded again; the chat and what you wrote stay. ${readAgainText(offer)}`}
+              title={t`The model is loaded again; the chat and what you wrote stay. ${readAgainText(offer)}`}
               onClick={() => void settings.takeOffer({ nCtx: offer.nCtx, typeK: offer.typeK, typeV: offer.typeV })}
             >
               {growText(offer)}
             </Button>
           </li>
         ))}
+        {budget.remedies?.brief && <Shorten />}
         <LetGo />
         {budget.remedies?.newChat && <NewChat documents={documents.length} />}
         <DocumentOffers documents={ready} />
@@ -76,6 +80,27 @@ function Offers({ budget }: { budget: PromptBudget }) {
   );
 }
 
+/** The question is not sent by itself: the brief can be read first. */
+function Shorten() {
+  const plan = useBriefPlan();
+  const { briefs } = useActions();
+  if (!plan) return null;
+  return (
+    <li>
+      <Button
+        size="small"
+        data-testid="offer-brief"
+        title={`${t`What you wrote stays.`} ${briefCostText(plan)}`}
+        onClick={() => void briefs.make()}
+      >
+        {plan.seconds === null
+          ? t`Shorten the ${formatCount(plan.messages)} oldest messages to a brief`
+          : t`Shorten the ${formatCount(plan.messages)} oldest messages to a brief, about ${formatTimeLeft(plan.seconds * 1000)}`}
+      </Button>
+    </li>
+  );
+}
+
 function LetGo() {
   const { settings } = useActions();
   if (!useApp(selectOffersLetGo)) return null;
@@ -84,10 +109,10 @@ function LetGo() {
       <Button
         size="small"
         data-testid="offer-let-go"
-        title="From now on the oldest messages are left out of what the model reads when the context is full. The system prompt and documents stay in."
+        title={t`From now on the oldest messages are left out of what the model reads when the context is full. The system prompt and documents stay in.`}
         onClick={() => void settings.update({ overflow: 'roll' })}
       >
-        Leave out the oldest messages
+        <Trans>Leave out the oldest messages</Trans>
       </Button>
     </li>
   );
@@ -96,19 +121,22 @@ function LetGo() {
 /** The question, with its documents, has room where nothing was asked yet. It is not sent by itself. */
 function NewChat({ documents }: { documents: number }) {
   const { conversation, ui } = useActions();
-  const what = documents === 0 ? 'this question' : documents === 1 ? 'this document' : `these ${documents} documents`;
   return (
     <li>
       <Button
         size="small"
         data-testid="offer-new-chat"
-        title="What you wrote goes along. This chat stays as it is."
+        title={t`What you wrote goes along. This chat stays as it is.`}
         onClick={() => {
           conversation.takeToNewChat();
           ui.focusComposer();
         }}
       >
-        New chat with {what}
+        {plural(documents, {
+          0: 'New chat with this question',
+          one: 'New chat with this document',
+          other: 'New chat with these # documents',
+        })}
       </Button>
     </li>
   );
@@ -132,7 +160,7 @@ function DocumentOffers({ documents }: { documents: readonly DraftDocument[] }) 
       {info.sections > 1 && (
         <li>
           <Button size="small" data-testid="offer-parts" onClick={() => actions.openParts(info.id)}>
-            Choose {sectionsName(info)}s {named && <>of {named}</>}
+            {chooseText(info)} {named}
           </Button>
         </li>
       )}
@@ -140,10 +168,10 @@ function DocumentOffers({ documents }: { documents: readonly DraftDocument[] }) 
         <Button
           size="small"
           data-testid="offer-passages"
-          title="For each question, only the most relevant passages are included, and listed with it. Applies to this chat."
+          title={t`For each question, only the most relevant passages are included, and listed with it. Applies to this chat.`}
           onClick={() => actions.setPart(key, { kind: 'passages', passages: [] })}
         >
-          Search {named || 'it'} for each question
+          {named ? <Trans>Search {named} for each question</Trans> : <Trans>Search it for each question</Trans>}
         </Button>
       </li>
     </>
@@ -158,7 +186,7 @@ function SendAnyway({ budget: { total, contextSize, unfilled } }: { budget: Prom
   return (
     <li>
       <Button size="small" data-testid="send-anyway" onClick={() => void conversation.send()}>
-        Send anyway, with {formatCount(contextSize - total)} left for the answer
+        <Trans>Send anyway, with {formatCount(contextSize - total)} left for the answer</Trans>
       </Button>
     </li>
   );
@@ -167,30 +195,36 @@ function SendAnyway({ budget: { total, contextSize, unfilled } }: { budget: Prom
 function NoLonger({ needed, longest }: { needed: number | null; longest: number | null }) {
   const trained = useApp(selectLoadedModel)?.nCtxTrain ?? 0;
   const { ui } = useActions();
-  const text =
-    needed === null
-      ? `This model was trained for ${formatCount(trained)} tokens. Another model may hold more, or go beyond in the settings.`
-      : `A context of ${formatCount(needed)} tokens does not fit into the memory${longest ? `; the longest that does holds ${formatCount(longest)}` : ''}.`;
   return (
     <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-ink-2" data-testid="no-longer">
-      <span>{text}</span>
+      <span>{noLongerText(needed, longest, trained)}</span>
       <button
         type="button"
         className="font-medium text-accent underline underline-offset-2"
         onClick={() => ui.showSettings('memory')}
       >
-        Open settings
+        <Trans>Open settings</Trans>
       </button>
     </p>
   );
 }
 
+function noLongerText(needed: number | null, longest: number | null, trained: number): string {
+  if (needed === null) {
+    return t`This model was trained for ${formatCount(trained)} tokens. Another model may hold more, or go beyond in the settings.`;
+  }
+  const size = formatCount(needed);
+  if (!longest) return t`A context of ${size} tokens does not fit into the memory.`;
+  return t`A context of ${size} tokens does not fit into the memory; the longest that does holds ${formatCount(longest)}.`;
+}
+
 function Reloading() {
   const share = useApp(selectLoadProgress);
+  const label = t`Loading the model again`;
   return (
     <div className="mt-2 flex max-w-80 items-center gap-2 pl-6 text-xs text-ink-2">
-      <span>Loading the model again</span>
-      <Progress label="Loading the model again" share={share} />
+      <span>{label}</span>
+      <Progress label={label} share={share} />
     </div>
   );
 }

@@ -1,5 +1,7 @@
 /** What the app says of itself: the text of a bug report, whose work is in it, and its versions. Nothing is sent from here. */
 
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { type ReactNode, useEffect, useState } from 'react';
 import { selectAppInfo, selectCapabilities } from '../../state/slices/engine';
 import { selectDiagnosticsOpen, selectDialog, selectThirdPartyOpen } from '../../state/slices/ui';
@@ -15,8 +17,8 @@ export function DiagnosticsDialog() {
   const { copied, copy } = useCopy();
   return (
     <Dialog
-      title="Diagnostics"
-      description="For a bug report. It holds no chats, no prompts, no file paths and no names; nothing is sent anywhere."
+      title={t`Diagnostics`}
+      description={t`For a bug report. It holds no chats, no prompts, no file paths and no names; nothing is sent anywhere.`}
       open={open}
       onOpenChange={ui.setDiagnostics}
       className="max-w-[46rem]"
@@ -24,14 +26,14 @@ export function DiagnosticsDialog() {
     >
       <LoadedText
         load={engine.diagnostics}
-        waiting="Collecting…"
-        failed="The report could not be made. Close this window for the reason."
+        waiting={t`Collecting…`}
+        failed={t`The report could not be made. Close this window for the reason.`}
         testId="diagnostics-text"
       >
         {(text) => (
           <div className="flex justify-between gap-2 border-t border-line px-5 py-3">
             <Button onClick={() => ui.setThirdParty(true)} data-testid="third-party-open">
-              Third-party notices…
+              <Trans>Third-party notices…</Trans>
             </Button>
             <Button
               tone="primary"
@@ -39,7 +41,7 @@ export function DiagnosticsDialog() {
               onClick={() => text !== null && copy(text)}
               data-testid="diagnostics-copy"
             >
-              {copied ? 'Copied' : 'Copy'}
+              {copied ? t`Copied` : t`Copy`}
             </Button>
           </div>
         )}
@@ -95,8 +97,8 @@ export function ThirdPartyDialog() {
   const { engine, ui } = useActions();
   return (
     <Dialog
-      title="Third-party notices"
-      description="The software, fonts and data of others in this app, with their licenses."
+      title={t`Third-party notices`}
+      description={t`The software, fonts and data of others in this app, with their licenses.`}
       open={open}
       onOpenChange={ui.setThirdParty}
       className="max-w-[46rem]"
@@ -104,8 +106,8 @@ export function ThirdPartyDialog() {
     >
       <LoadedText
         load={engine.thirdPartyNotices}
-        waiting="Loading…"
-        failed="The notices could not be read. Close this window for the reason."
+        waiting={t`Loading…`}
+        failed={t`The notices could not be read. Close this window for the reason.`}
         testId="third-party-text"
       />
     </Dialog>
@@ -123,12 +125,12 @@ export function AboutDialog() {
     ['Concertina', info?.version ?? ''],
     // "Electron 45.4.1, Chromium ..., Node ..."
     ...(info?.runtime ?? '').split(', ').map((part) => part.split(' ')),
-    ['llama.cpp', upstream ? shortened(upstream) : 'known when the engine has started'],
+    ['llama.cpp', upstream ? shortened(upstream) : t`known when the engine has started`],
   ];
   return (
     <Dialog
-      title="About Concertina"
-      description="Chat with language models on this computer, over very long documents."
+      title={t`About Concertina`}
+      description={t`Chat with language models on this computer, over very long documents.`}
       open={open}
       onOpenChange={(next) => ui.showDialog(next ? 'about' : null)}
       className="max-w-[26rem]"
@@ -146,12 +148,16 @@ export function AboutDialog() {
             ))}
           </dl>
           <p className="mt-3 text-xs text-ink-2">
-            Concertina is free software under the MIT license. The work of others in it has licenses of its own.
+            <Trans>
+              Concertina is free software under the MIT license. The work of others in it has licenses of its own.
+            </Trans>
           </p>
         </div>
       </div>
       <div className="flex justify-end border-t border-line px-5 py-3">
-        <Button onClick={() => ui.setThirdParty(true)}>Third-party notices…</Button>
+        <Button onClick={() => ui.setThirdParty(true)}>
+          <Trans>Third-party notices…</Trans>
+        </Button>
       </div>
     </Dialog>
   );

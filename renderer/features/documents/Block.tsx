@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useEffect, useState } from 'react';
 import type { Section } from '../../../electron/contract/documents';
 import { flowed, overlap, shownText, type TextBlock } from '../../state/lib/blocks';
@@ -56,9 +57,9 @@ export function Block({ documentId, block, section, texts, inContext, place, isT
           {inContext && <ContextMark state={inContext} />}
         </h3>
       )}
-      {shown === null && !failed && <p className="text-xs text-ink-3">Reading…</p>}
-      {failed && <p className="text-xs text-bad">This part of the text could not be read.</p>}
-      {shown?.trim() === '' && block.first && <p className="text-xs text-ink-3 italic">No text here.</p>}
+      {shown === null && !failed && <p className="text-xs text-ink-3">{t`Reading…`}</p>}
+      {failed && <p className="text-xs text-bad">{t`This part of the text could not be read.`}</p>}
+      {shown?.trim() === '' && block.first && <p className="text-xs text-ink-3 italic">{t`No text here.`}</p>}
       {shown && (
         <Words
           text={section.kind === 'page' ? flowed(shown) : shown}
@@ -76,7 +77,7 @@ export function Block({ documentId, block, section, texts, inContext, place, isT
 /** Behind the name of a section. */
 export function OcrMark() {
   return (
-    <span className="font-normal text-warn" title="Text recognized in a picture: it can hold errors.">
+    <span className="font-normal text-warn" title={t`Text recognized in a picture: it can hold errors.`}>
       {' · OCR'}
     </span>
   );

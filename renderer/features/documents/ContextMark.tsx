@@ -1,8 +1,10 @@
+import { msg } from '@lingui/core/macro';
+import { i18n } from '../../language';
 import { cx } from '../../ui/cx';
 
 const words = {
-  sent: { label: 'in this chat', title: 'The model has it: it was sent with a question of this chat' },
-  chosen: { label: 'with the question', title: 'It goes with the question that you are writing' },
+  sent: { label: msg`in this chat`, title: msg`The model has it: it was sent with a question of this chat` },
+  chosen: { label: msg`with the question`, title: msg`It goes with the question that you are writing` },
 };
 
 /** What of a document the model sees. */
@@ -10,7 +12,7 @@ export function ContextMark({ state }: { state: 'sent' | 'chosen' }) {
   const { label, title } = words[state];
   return (
     <span
-      title={title}
+      title={i18n._(title)}
       data-testid="context-mark"
       data-state={state}
       className={cx(
@@ -18,7 +20,7 @@ export function ContextMark({ state }: { state: 'sent' | 'chosen' }) {
         state === 'sent' ? 'bg-accent text-on-accent' : 'border border-accent text-accent',
       )}
     >
-      {label}
+      {i18n._(label)}
     </span>
   );
 }

@@ -1,11 +1,13 @@
 /** A document beside the chat: its text by page, the list of pages to choose from, and what of it the model sees. */
 
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { ChevronDown, ChevronUp, LoaderCircle, TriangleAlert } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { DocumentInfo, Section } from '../../../electron/contract/documents';
 import type { Panel, Place } from '../../state/appState';
 import { blockAt, blocksOf, stretchesOf } from '../../state/lib/blocks';
-import { kindNames, partText, plural, sectionsName } from '../../state/lib/partText';
+import { countText, kindName, sectionsName } from '../../state/lib/partText';
 import { type PanelDocument, usePanelDocument } from '../../state/lib/usePanelDocument';
 import { selectBudget, selectBudgetStale } from '../../state/slices/budget';
 import { selectInfo, selectPanel, selectPanelError } from '../../state/slices/documents';
@@ -18,7 +20,7 @@ import { formatCount } from '../../ui/format';
 import { Segmented } from '../../ui/Segmented';
 import { SidePanel } from '../../ui/SidePanel';
 import { PageView } from './PageView';
-import { PartsView } from './PartsView';
+import { allText, PartsView, someText } from './PartsView';
 import { SearchView } from './SearchView';
 import { Stretch, turnHeight } from './Stretch';
 import { tokensOf } from './selection';
@@ -38,8 +40,8 @@ function OpenPanel({ panel }: { panel: Panel }) {
   return (
     <SidePanel
       name="document"
-      title={info?.name ?? 'Document'}
-      closeLabel="Close the document"
+      title={info?.name ?? t`Document`}
+      closeLabel={t`Close the document`}
       onClose={documents.close}
       className={cx('w-[25rem]', viewOf(panel, info) === 'page' && 'xl:w-[36rem]')}
     >
@@ -51,7 +53,7 @@ function OpenPanel({ panel }: { panel: Panel }) {
       {!document && !error && (
         <p role="status" className="flex items-center gap-2 p-5 text-sm text-ink-2">
           <LoaderCircle className="size-4 animate-spin" aria-hidden="true" />
-          Opening the document
+          <Trans>Opening the document</Trans>
         </p>
       )}
       {document && <Body panel={panel} document={document} />}
@@ -66,11 +68,10 @@ function Body({ panel, document }: { panel: Panel; document: PanelDocument }) {
   const [search, setSearch] = useState({ query: '', asked: panel.asked });
   const query = search.asked === panel.asked ? search.query : '';
   const setQuery = (words: string) => setSearch({ query: words, asked: panel.asked });
-  const word = sectionsName(info);
   const view = viewOf(panel, info);
-  const parts = info.sections > 1 ? [{ value: 'parts', label: `All ${word}s` } as const] : [];
-  const pictures = info.original ? [{ value: 'page', label: 'Page' } as const] : [];
-  const views = [{ value: 'text', label: 'Text' } as const, ...pictures, ...parts];
+  const parts = info.sections > 1 ? [{ value: 'parts', label: allText(info) } as const] : [];
+  const pictures = info.original ? [{ value: 'page', label: t`Page` } as const] : [];
+  const views = [{ value: 'text', label: t`Text` } as const, ...pictures, ...parts];
 
   return (
     <>
@@ -82,7 +83,7 @@ function Body({ panel, document }: { panel: Panel; document: PanelDocument }) {
           {views.length > 1 && (
             <Segmented
               name="document-view"
-              label="View"
+              label={t`View`}
               value={view}
               options={views}
               onValue={(chosen) => {
@@ -117,17 +118,21 @@ function viewOf({ view }: Panel, info: DocumentInfo | null): Panel['view'] {
 function DocumentFacts({ document: { info, tokens, sections } }: { document: PanelDocument }) {
   const word = sectionsName(info);
   const facts = [
-    kindNames[info.kind],
-    info.pages === null ? (sections.length > 1 ? plural(sections.length, word) : null) : plural(info.pages, 'page'),
-    plural(info.characters, 'character'),
-    tokens ? plural(tokens.tokens, 'token') : null,
+    kindName(info.kind),
+    info.pages === null
+      ? sections.length > 1
+        ? countText(sections.length, word)
+        : null
+      : countText(info.pages, 'page'),
+    countText(info.characters, 'character'),
+    tokens ? countText(tokens.tokens, 'token') : null,
   ];
   return (
     <p
       className="text-xs text-ink-2 tabular-nums"
       data-testid="document-facts"
       data-tokens={tokens?.tokens}
-      title={tokens ? `Counted by the model’s own tokenizer: ${formatCount(tokens.tokens)}` : undefined}
+      title={tokens ? t`Counted by the model’s own tokenizer: ${formatCount(tokens.tokens)}` : undefined}
     >
       {facts.filter(Boolean).join(' · ')}
     </p>
@@ -138,7 +143,7 @@ function DocumentFacts({ document: { info, tokens, sections } }: { document: Pan
 function DocumentNotices({ notices }: { notices: readonly string[] }) {
   if (notices.length === 0) return null;
   return (
-    <ul className="grid max-h-24 gap-1 overflow-y-auto text-xs text-warn" aria-label="Notices">
+    <ul className="grid max-h-24 gap-1 overflow-y-auto text-xs text-warn" aria-label={t`Notices`}>
       {notices.map((notice) => (
         <li key={notice} className="flex gap-1.5">
           <TriangleAlert className="mt-0.5 size-3.5 shrink-0" aria-hidden="true" />
@@ -155,9 +160,9 @@ function SearchField({ query, onQuery }: { query: string; onQuery: (query: strin
     <input
       dir="auto"
       type="search"
-      aria-label="Search in the document"
+      aria-label={t`Search in the document`}
       data-testid="document-search"
-      placeholder="Search in the document"
+      placeholder={t`Search in the document`}
       maxLength={1000}
       value={query}
       onChange={(event) => onQuery(event.target.value)}
@@ -184,10 +189,10 @@ function PanelFoot({ document }: { document: PanelDocument }) {
       ) : (
         <>
           <p className="text-ink-2" data-testid="document-sent">
-            {sent.size > 0 ? `In this chat: ${sentText(document)}` : 'Not in the context of this chat.'}
+            {sent.size > 0 ? sentText(document) : t`Not in the context of this chat.`}
           </p>
           <Button size="small" data-testid="document-attach" onClick={() => void documents.attachStored(info.id)}>
-            Attach to the question
+            <Trans>Attach to the question</Trans>
           </Button>
         </>
       )}
@@ -196,8 +201,8 @@ function PanelFoot({ document }: { document: PanelDocument }) {
 }
 
 function sentText({ info, sections, sent }: PanelDocument): string {
-  if (sent.size === sections.length) return 'all of it.';
-  return `${formatCount(sent.size)} of ${plural(sections.length, sectionsName(info))}.`;
+  if (sent.size === sections.length) return t`In this chat: all of it.`;
+  return t`In this chat: ${someText(sent.size, sections.length, info)}.`;
 }
 
 function Running({ document: { info, sections, tokens, inDraft, chosen } }: { document: PanelDocument }) {
@@ -205,7 +210,11 @@ function Running({ document: { info, sections, tokens, inDraft, chosen } }: { do
   const stale = useApp(selectBudgetStale);
   if (!inDraft) return null;
   if (inDraft.part.kind === 'passages') {
-    return <p className="text-ink-2">It is searched for each question.</p>;
+    return (
+      <p className="text-ink-2">
+        <Trans>It is searched for each question.</Trans>
+      </p>
+    );
   }
   const own = budget?.byDocument.findLast((one) => !one.inBranch && one.documentId === info.id)?.tokens ?? 0;
   const room = budget ? Math.max(0, budget.contextSize - budget.reserve - budget.total + own) : null;
@@ -220,13 +229,21 @@ function Running({ document: { info, sections, tokens, inDraft, chosen } }: { do
       data-tokens={sum ?? undefined}
       className={cx('tabular-nums', over ? 'font-medium text-warn' : 'text-ink-2')}
     >
-      {chosen.size === sections.length
-        ? `Goes ${partText({ kind: 'whole' }, info)}`
-        : `${formatCount(chosen.size)} of ${plural(sections.length, sectionsName(info))}`}
-      {sum !== null && `: ${plural(sum, 'token')}`}
-      {sum !== null && room !== null && ` of ${formatCount(room)} free`}
+      {chosen.size === sections.length ? wholeText(info) : someText(chosen.size, sections.length, info)}
+      {sum !== null && `: ${takenText(sum, room)}`}
     </p>
   );
+}
+
+function wholeText({ pages }: DocumentInfo): string {
+  return pages ? t`Goes whole, ${countText(pages, 'page')}` : t`Goes whole`;
+}
+
+/** `room`: tokens that are free; null: not known */
+function takenText(tokens: number, room: number | null): string {
+  if (room === null) return countText(tokens, 'token');
+  const free = formatCount(room);
+  return plural(tokens, { one: `# token of ${free} free`, other: `# tokens of ${free} free` });
 }
 
 // The text, of which only what is in sight is read and drawn: a document may have 300 million characters.
@@ -249,6 +266,7 @@ function TextView({ document, panel }: { document: PanelDocument; panel: Panel }
 
   function turn(to: number, from: 'top' | 'bottom') {
     if (to < 0 || to > last) return null;
+    const [place, all] = [formatCount(to + 1), formatCount(stretches.length)];
     return (
       <div className="flex items-center justify-center" style={{ height: turnHeight }}>
         <Button
@@ -261,7 +279,7 @@ function TextView({ document, panel }: { document: PanelDocument; panel: Panel }
           ) : (
             <ChevronDown className="size-3.5" aria-hidden="true" />
           )}
-          {`${from === 'top' ? 'Earlier text' : 'The text goes on'}: ${formatCount(to + 1)} of ${formatCount(stretches.length)}`}
+          {from === 'top' ? t`Earlier text: ${place} of ${all}` : t`The text goes on: ${place} of ${all}`}
         </Button>
       </div>
     );

@@ -1,10 +1,13 @@
 /** A page of a document as its file has it, drawn: what text alone does not show. The words that were asked for are marked. */
 
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { ChevronLeft, ChevronRight, LoaderCircle, Minus, Plus } from 'lucide-react';
 import { type KeyboardEvent, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { PagePicture, Section } from '../../../electron/contract/documents';
 import type { ErrorPayload } from '../../../electron/contract/errors';
 import { limits } from '../../../electron/contract/limits';
+import { i18n } from '../../language';
 import type { Panel, Place } from '../../state/appState';
 import type { PanelDocument } from '../../state/lib/usePanelDocument';
 import { useActions } from '../../state/useApp';
@@ -32,6 +35,7 @@ export function PageView({ document, panel }: { document: PanelDocument; panel: 
   const sheet = left === null ? sheetOf(place, sections) : left + 1;
   const section = sections[sheet - 1];
   const marked = section && place && standsOn(place, section) ? place : null;
+  const name = t`${section?.label ?? ''} of ${info.name}`;
   const width = room * (zooms[zoom] ?? 1);
   const { picture, error, again } = usePicture(info.id, sheet, width, marked);
   useInView(area, picture, `${asked} ${sheet}`);
@@ -53,7 +57,7 @@ export function PageView({ document, panel }: { document: PanelDocument; panel: 
     <>
       <div className="flex h-10 shrink-0 items-center gap-1 border-b border-line px-3">
         <IconButton
-          label="Previous page"
+          label={t`Previous page`}
           keys="PageUp"
           size="small"
           icon={<ChevronLeft />}
@@ -61,10 +65,10 @@ export function PageView({ document, panel }: { document: PanelDocument; panel: 
           onClick={() => turn(sheet - 1)}
         />
         <p role="status" className="min-w-0 truncate text-xs text-ink-2 tabular-nums" data-testid="page-label">
-          {section?.label} of {formatCount(sections.length)}
+          {t`${section?.label ?? ''} of ${formatCount(sections.length)}`}
         </p>
         <IconButton
-          label="Next page"
+          label={t`Next page`}
           keys="PageDown"
           size="small"
           icon={<ChevronRight />}
@@ -73,18 +77,24 @@ export function PageView({ document, panel }: { document: PanelDocument; panel: 
         />
         <span className="flex-1" />
         <IconButton
-          label="Smaller"
+          label={t`Smaller`}
           keys="-"
           size="small"
           icon={<Minus />}
           disabled={zoom === 0}
           onClick={() => zoomTo(zoom - 1)}
         />
-        <Button tone="quiet" size="small" title="Fit the width (0)" onClick={() => zoomTo(fit)} data-testid="page-zoom">
-          {zoom === fit ? 'Fit' : `${100 * (zooms[zoom] ?? 1)}%`}
+        <Button
+          tone="quiet"
+          size="small"
+          title={t`Fit the width (0)`}
+          onClick={() => zoomTo(fit)}
+          data-testid="page-zoom"
+        >
+          {zoom === fit ? t`Fit` : zoomText(zooms[zoom] ?? 1)}
         </Button>
         <IconButton
-          label="Larger"
+          label={t`Larger`}
           keys="+"
           size="small"
           icon={<Plus />}
@@ -96,7 +106,7 @@ export function PageView({ document, panel }: { document: PanelDocument; panel: 
         ref={area}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, which the keyboard has to reach
         tabIndex={0}
-        aria-label={`${section?.label} of ${info.name}`}
+        aria-label={name}
         aria-busy={!picture && !error}
         data-testid="document-page"
         onKeyDown={onKeyDown}
@@ -109,19 +119,19 @@ export function PageView({ document, panel }: { document: PanelDocument; panel: 
             testId="page-error"
             actions={
               <Button size="small" onClick={again}>
-                Try again
+                <Trans>Try again</Trans>
               </Button>
             }
           >
             {error.hint}
           </Banner>
         ) : (
-          <Sheet picture={picture} width={width} name={`${section?.label} of ${info.name}`} />
+          <Sheet picture={picture} width={width} name={name} />
         )}
       </section>
       {picture && marked && picture.marks.length === 0 && 'offset' in marked && (
         <p className="shrink-0 border-t border-line px-5 py-2 text-xs text-ink-2" role="status">
-          The words were not found in the picture of this page. The tab Text marks them.
+          <Trans>The words were not found in the picture of this page. The tab Text marks them.</Trans>
         </p>
       )}
     </>
@@ -155,7 +165,7 @@ function Sheet({ picture, width, name }: SheetProps) {
       ) : (
         <p role="status" className="appear-late flex items-center justify-center gap-2 pt-16 text-sm text-[#444]">
           <LoaderCircle className="size-4 animate-spin" aria-hidden="true" />
-          Drawing the page
+          <Trans>Drawing the page</Trans>
         </p>
       )}
       {picture?.marks.map(({ x, y, width: across, height }) => (
@@ -167,9 +177,13 @@ function Sheet({ picture, width, name }: SheetProps) {
           style={{ left: share(x), top: share(y), width: share(across), height: share(height) }}
         />
       ))}
-      {picture && picture.marks.length > 0 && <p className="sr-only">The words are marked on the picture.</p>}
+      {picture && picture.marks.length > 0 && <p className="sr-only">{t`The words are marked on the picture.`}</p>}
     </div>
   );
+}
+
+function zoomText(zoom: number): string {
+  return new Intl.NumberFormat(i18n.locale, { style: 'percent' }).format(zoom);
 }
 
 const share = (part: number) => `${100 * part}%`;

@@ -1,9 +1,12 @@
 /** The pages or headings of a document, with what each costs. Beside a question they can be chosen. */
 
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef, useState } from 'react';
+import type { DocumentInfo } from '../../../electron/contract/documents';
 import type { DraftDocument } from '../../state/appState';
-import { parseRanges, rangesText, sectionsName } from '../../state/lib/partText';
+import { countText, parseRanges, rangesText, sectionsName } from '../../state/lib/partText';
 import type { PanelDocument } from '../../state/lib/usePanelDocument';
 import { useActions } from '../../state/useApp';
 import { Button } from '../../ui/Button';
@@ -30,7 +33,7 @@ export function PartsView({ document }: { document: PanelDocument }) {
     <>
       {inDraft && <RangeField document={document} card={inDraft} />}
       <div ref={scroller} className="min-h-0 flex-1 overflow-y-auto px-3 py-2" data-testid="document-parts">
-        <ul aria-label={`All ${sectionsName(info)}s`} className="relative" style={{ height: virtual.getTotalSize() }}>
+        <ul aria-label={allText(info)} className="relative" style={{ height: virtual.getTotalSize() }}>
           {virtual.getVirtualItems().map(({ index, start }) => (
             <li
               key={index}
@@ -44,6 +47,34 @@ export function PartsView({ document }: { document: PanelDocument }) {
       </div>
     </>
   );
+}
+
+export function allText(info: DocumentInfo): string {
+  switch (sectionsName(info)) {
+    case 'page':
+      return t`All pages`;
+    case 'slide':
+      return t`All slides`;
+    case 'heading':
+      return t`All headings`;
+    case 'part':
+      return t`All parts`;
+  }
+}
+
+/** "3 of 12 pages" */
+export function someText(some: number, all: number, info: DocumentInfo): string {
+  const count = formatCount(some);
+  switch (sectionsName(info)) {
+    case 'page':
+      return plural(all, { one: `${count} of # page`, other: `${count} of # pages` });
+    case 'slide':
+      return plural(all, { one: `${count} of # slide`, other: `${count} of # slides` });
+    case 'heading':
+      return plural(all, { one: `${count} of # heading`, other: `${count} of # headings` });
+    case 'part':
+      return plural(all, { one: `${count} of # part`, other: `${count} of # parts` });
+  }
 }
 
 function PartRow({ document, index }: { document: PanelDocument; index: number }) {
@@ -75,7 +106,7 @@ function PartRow({ document, index }: { document: PanelDocument; index: number }
       <button
         type="button"
         dir="auto"
-        title={`Show ${section.label}`}
+        title={t`Show ${section.label}`}
         onClick={() => documents.openAt(info.id, { section: index })}
         className="min-w-0 flex-1 truncate text-start text-ink hover:underline"
         style={{ paddingInlineStart: Math.max(0, section.level - 1) * 12 }}
@@ -85,8 +116,8 @@ function PartRow({ document, index }: { document: PanelDocument; index: number }
       </button>
       {sent.has(index) && <ContextMark state="sent" />}
       <span
-        className={cx('w-16 shrink-0 text-right text-xs text-ink-3 tabular-nums')}
-        title={count === undefined ? undefined : `${formatCount(count)} tokens`}
+        className={cx('w-16 shrink-0 text-end text-xs text-ink-3 tabular-nums')}
+        title={count === undefined ? undefined : countText(count, 'token')}
         data-testid="part-tokens"
       >
         {count === undefined ? '' : formatCount(count)}
@@ -95,14 +126,27 @@ function PartRow({ document, index }: { document: PanelDocument; index: number }
   );
 }
 
+function numbersText(info: DocumentInfo): string {
+  if (info.printedPages) {
+    return t`Sheet numbers, as in 3-9, 12. The list shows them beside the printed page numbers.`;
+  }
+  switch (sectionsName(info)) {
+    case 'page':
+      return t`Numbers of pages, as in 3-9, 12.`;
+    case 'slide':
+      return t`Numbers of slides, as in 3-9, 12.`;
+    case 'heading':
+      return t`Numbers of headings, as in 3-9, 12.`;
+    case 'part':
+      return t`Numbers of parts, as in 3-9, 12.`;
+  }
+}
+
 /** "3-9, 12" for what goes with the question, in place of many clicks. */
 function RangeField({ document, card }: { document: PanelDocument; card: DraftDocument }) {
   const { info, sections, chosen } = document;
   const { documents } = useActions();
   const [typed, setTyped] = useState<string | null>(null);
-  const numbers = info.printedPages
-    ? 'Sheet numbers, as in 3-9, 12. The list shows them beside the printed page numbers.'
-    : `Numbers of ${sectionsName(info)}s, as in 3-9, 12.`;
   const current = card.part.kind === 'passages' ? '' : rangesText([...chosen].sort((a, b) => a - b));
   const invalid = typed !== null && parseRanges(typed, sections.length) === null;
   const choose = (indices: readonly number[]) => documents.setPart(card.key, partOf(new Set(indices), sections.length));
@@ -117,7 +161,7 @@ function RangeField({ document, card }: { document: PanelDocument; card: DraftDo
     <div className="shrink-0 border-b border-line px-5 py-3">
       <div className="flex items-center gap-2">
         <label htmlFor="document-range" className="text-sm font-medium text-ink">
-          With the question
+          <Trans>With the question</Trans>
         </label>
         <input
           id="document-range"
@@ -133,18 +177,18 @@ function RangeField({ document, card }: { document: PanelDocument; card: DraftDo
           className={cx(controlClass, 'min-w-0 flex-1')}
         />
         <Button size="small" tone="quiet" onClick={() => choose([...sections.keys()])}>
-          All
+          {t({ message: 'All', context: 'parts of a document' })}
         </Button>
         <Button size="small" tone="quiet" onClick={() => choose([])}>
-          None
+          {t({ message: 'None', context: 'parts of a document' })}
         </Button>
       </div>
       <p id="document-range-help" className={cx('mt-1 text-xs', invalid ? 'text-bad' : 'text-ink-3')}>
         {invalid
-          ? `Numbers from 1 to ${sections.length}, as in 3-9, 12.`
+          ? t`Numbers from 1 to ${sections.length}, as in 3-9, 12.`
           : card.part.kind === 'passages'
-            ? 'It is searched for each question. Choose here to send fixed parts instead.'
-            : numbers}
+            ? t`It is searched for each question. Choose here to send fixed parts instead.`
+            : numbersText(info)}
       </p>
     </div>
   );

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, type RefObject, useCallback, useEffect, useLayoutEffect, useRef } from 'react';
 import type { Panel, Place } from '../../state/appState';
@@ -56,7 +57,7 @@ export function Stretch({ document, blocks, target, panel, before, after }: Stre
       ref={scroller}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, which the keyboard has to reach
       tabIndex={0}
-      aria-label="Text of the document"
+      aria-label={t`Text of the document`}
       data-testid="document-text"
       onWheel={letGo}
       onPointerDown={letGo}

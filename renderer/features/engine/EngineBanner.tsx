@@ -1,10 +1,14 @@
 /** What the engine is about when it is not simply ready: what happened, and what to do. */
 
+import type { MessageDescriptor } from '@lingui/core';
+import { msg, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useEffect, useState } from 'react';
 import { useShallow } from 'zustand/shallow';
 import type { EngineStatus, Stall } from '../../../electron/contract/engine';
 import type { ErrorPayload } from '../../../electron/contract/errors';
 import { changeOf } from '../../../electron/contract/fit';
+import { i18n } from '../../language';
 import type { AppState } from '../../state/appState';
 import { useOffers } from '../../state/lib/useOffers';
 import {
@@ -26,7 +30,11 @@ import { useDebounced } from '../../ui/hooks';
 import { Progress } from '../../ui/Progress';
 
 const lateMs = 400;
-const stepNames = { weights: 'Loading the model', calibration: 'Measuring the model', cache: 'Saving the session' };
+const stepNames: Record<NonNullable<EngineStatus['loadStep']>, MessageDescriptor> = {
+  weights: msg`Loading the model`,
+  calibration: msg`Measuring the model`,
+  cache: msg`Saving the session`,
+};
 
 export function EngineBanner() {
   const status = useApp(selectStatus);
@@ -59,36 +67,36 @@ export function EngineBanner() {
         <>
           {status.state === 'loading' && !status.stalled && (
             <div className="flex w-56 items-center gap-2">
-              <Progress label={stepNames[status.loadStep ?? 'weights']} share={status.loadProgress} />
+              <Progress label={i18n._(stepNames[status.loadStep ?? 'weights'])} share={status.loadProgress} />
               <Button size="small" tone="quiet" onClick={() => void engine.cancelLoad()}>
-                {status.loadStep === 'calibration' ? 'Skip' : 'Cancel'}
+                {status.loadStep === 'calibration' ? t`Skip` : t`Cancel`}
               </Button>
             </div>
           )}
           {text.actions.includes('memory') && <MemoryOffers />}
           {text.actions.includes('settings') && (
             <Button size="small" onClick={() => ui.showSettings('memory')}>
-              Open settings
+              <Trans>Open settings</Trans>
             </Button>
           )}
           {text.actions.includes('models') && (
             <Button size="small" onClick={() => ui.setPicker(true)}>
-              Choose a model
+              <Trans>Choose a model</Trans>
             </Button>
           )}
           {text.actions.includes('embedded') && embedded && status.modelId !== embedded.id && (
             <Button size="small" onClick={() => void models.select(embedded.id)}>
-              Use the built-in model
+              <Trans>Use the built-in model</Trans>
             </Button>
           )}
           {text.actions.includes('restart') && (
             <Button size="small" onClick={() => void engine.restart()}>
-              Restart the engine
+              <Trans>Restart the engine</Trans>
             </Button>
           )}
           {text.actions.includes('again') && (
             <Button size="small" onClick={() => void (refusal ? models.select(refusal.modelId) : engine.reload())}>
-              Try again
+              <Trans>Try again</Trans>
             </Button>
           )}
         </>
@@ -124,69 +132,76 @@ interface Facts {
 function bannerText(status: EngineStatus | null, facts: Facts): BannerText | null {
   if (!status) return null;
   if (status.stalled) return stalled(status.stalled);
-  const name = facts.modelName ?? 'the model';
+  const name = facts.modelName;
   switch (status.state) {
     case 'starting':
-      return facts.recovered ? recoveringText : info('Starting the engine', '');
+      return facts.recovered ? recoveringText() : info(t`Starting the engine`, '');
     case 'loading':
-      if (facts.recovered) return recoveringText;
+      if (facts.recovered) return recoveringText();
       if (status.loadStep === 'calibration') {
-        return info(`Measuring ${name}`, 'Once for each model: its turbo cache is then more exact.');
+        const title = name === null ? t`Measuring the model` : t`Measuring ${name}`;
+        return info(title, t`Once for each model: its turbo cache is then more exact.`);
       }
       if (status.loadStep === 'cache') {
-        return info('Saving the session', 'This chat will not have to be processed again.');
+        return info(t`Saving the session`, t`This chat will not have to be processed again.`);
       }
       return facts.applying
-        ? info('Reloading with the new settings', 'The chat stays as it is.')
-        : info(`Loading ${name}`, '');
+        ? info(t`Reloading with the new settings`, t`The chat stays as it is.`)
+        : info(name === null ? t`Loading the model` : t`Loading ${name}`, '');
     case 'restarting':
       return restarting(status.error);
     case 'empty':
       if (status.resting) return null;
-      return { ...info('No model is loaded.', 'Choose one to begin.'), actions: ['models', 'embedded'] };
+      return { ...info(t`No model is loaded.`, t`Choose one to begin.`), actions: ['models', 'embedded'] };
     case 'failed':
       return failed(status.error, name);
     case 'unavailable':
-      return problem(status.error, 'The engine cannot be started.', ['again']);
+      return problem(status.error, t`The engine cannot be started.`, ['again']);
     case 'ready':
     case 'generating':
       if (facts.refusal) return refused(facts.refusal.error, name);
-      return facts.recovered ? recoveredText : null;
+      return facts.recovered ? recoveredText() : null;
   }
 }
 
-const recoveringText: BannerText = {
-  tone: 'warn',
-  title: 'The engine stopped unexpectedly and is starting again.',
-  body: 'All that was written is kept.',
-  actions: [],
-  closable: false,
-};
+function recoveringText(): BannerText {
+  return {
+    tone: 'warn',
+    title: t`The engine stopped unexpectedly and is starting again.`,
+    body: t`All that was written is kept.`,
+    actions: [],
+    closable: false,
+  };
+}
 
-const recoveredText: BannerText = {
-  tone: 'warn',
-  title: 'The engine stopped unexpectedly and was started again.',
-  body: 'All that was written is kept. You can go on.',
-  actions: [],
-  closable: true,
-};
+function recoveredText(): BannerText {
+  return {
+    tone: 'warn',
+    title: t`The engine stopped unexpectedly and was started again.`,
+    body: t`All that was written is kept. You can go on.`,
+    actions: [],
+    closable: true,
+  };
+}
 
 function info(title: string, body: string): BannerText {
   return { tone: 'info', title, body, actions: [], closable: false };
 }
 
-function failed(error: ErrorPayload | null, name: string): BannerText {
+function failed(error: ErrorPayload | null, name: string | null): BannerText {
   const fixedBySettings = ['out-of-memory', 'context-invalid', 'cache-type-unsupported', 'context-full'];
   const actions: BannerAction[] = error && fixedBySettings.includes(error.code) ? ['settings'] : ['models'];
   const first: BannerAction[] = error?.code === 'out-of-memory' ? ['memory'] : [];
-  return problem(error, `${name} could not be loaded.`, [...first, ...actions, 'embedded', 'again']);
+  const fallback = name === null ? t`The model could not be loaded.` : t`${name} could not be loaded.`;
+  return problem(error, fallback, [...first, ...actions, 'embedded', 'again']);
 }
 
 /** Another model could not be had; `name` is in use as before. */
-function refused(error: ErrorPayload, name: string): BannerText {
+function refused(error: ErrorPayload, name: string | null): BannerText {
   const first: BannerAction[] = error.code === 'out-of-memory' ? ['memory'] : [];
   const text = problem(error, '', [...first, 'models', 'again']);
-  return { ...text, body: `${text.body} ${name} is still in use.`.trimStart(), closable: true };
+  const inUse = name === null ? t`The model is still in use.` : t`${name} is still in use.`;
+  return { ...text, body: `${text.body} ${inUse}`.trimStart(), closable: true };
 }
 
 function problem(error: ErrorPayload | null, fallback: string, actions: readonly BannerAction[]): BannerText {
@@ -196,21 +211,21 @@ function problem(error: ErrorPayload | null, fallback: string, actions: readonly
 /** It may be slow and not dead, so the person decides. */
 function stalled(stall: Stall): BannerText {
   const title = {
-    start: 'The engine has been starting for more than a minute.',
-    silent: 'The engine has not answered for half a minute.',
-    stop: 'The engine has not stopped yet, a minute after it was asked to.',
+    start: t`The engine has been starting for more than a minute.`,
+    silent: t`The engine has not answered for half a minute.`,
+    stop: t`The engine has not stopped yet, a minute after it was asked to.`,
   }[stall];
   const body =
     stall === 'start'
-      ? 'Wait a little longer, or restart it. If that does not help, install the app again.'
-      : 'Wait a little longer, or restart it. All that was written is kept.';
+      ? t`Wait a little longer, or restart it. If that does not help, install the app again.`
+      : t`Wait a little longer, or restart it. All that was written is kept.`;
   return { tone: 'warn', title, body, actions: ['restart'], closable: false };
 }
 
 /** A restart may be some time away after several crashes; the hint says when, and the button ends the wait. */
 function restarting(error: ErrorPayload | null): BannerText {
-  const text: BannerText = { ...recoveringText, actions: ['again'] };
-  return error ? { ...text, title: error.message, body: error.hint || recoveringText.body } : text;
+  const text: BannerText = { ...recoveringText(), actions: ['again'] };
+  return error ? { ...text, title: error.message, body: error.hint || text.body } : text;
 }
 
 /** After a load that did not fit: settings that do, and a way to try all the same. */
@@ -239,7 +254,7 @@ function MemoryOffers() {
         onClick={() => void (refusedId === null ? engine.reload(true) : models.select(refusedId, true))}
         data-testid="banner-force"
       >
-        Load anyway
+        <Trans>Load anyway</Trans>
       </Button>
     </>
   );
@@ -264,18 +279,18 @@ export function ConnectionBanner() {
   return (
     <Banner
       tone="warn"
-      title={phase === 'refused' ? 'Concertina does not answer this page.' : 'The connection to Concertina was lost.'}
+      title={phase === 'refused' ? t`Concertina does not answer this page.` : t`The connection to Concertina was lost.`}
       testId="connection-banner"
       className="mx-4 my-2"
       actions={
         <Button size="small" onClick={engine.reconnect}>
-          Try now
+          <Trans>Try now</Trans>
         </Button>
       }
     >
       {phase === 'refused'
-        ? 'Is it still running? Open the whole address that “npm run serve” printed: the key at its end lets a new tab in.'
-        : 'Answers go on being written and will be here when it is back.'}{' '}
+        ? t`Is it still running? Open the whole address that “npm run serve” printed: the key at its end lets a new tab in.`
+        : t`Answers go on being written and will be here when it is back.`}{' '}
       <Countdown until={retryAt} />
     </Banner>
   );
@@ -290,7 +305,7 @@ function Countdown({ until }: { until: number | null }) {
   if (until === null) return null;
   return (
     <span aria-hidden="true" className="tabular-nums">
-      Next try in {Math.max(0, Math.ceil((until - now) / 1000))} s.
+      {t`Next try in ${Math.max(0, Math.ceil((until - now) / 1000))} s.`}
     </span>
   );
 }

@@ -1,3 +1,6 @@
+import type { MessageDescriptor } from '@lingui/core';
+import { msg, plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { TriangleAlert } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type {
@@ -8,6 +11,8 @@ import type {
   LoadedContext,
 } from '../../../electron/contract/engine';
 import { type Fallback, fallbacksOf, simdName } from '../../../electron/contract/fallbacks';
+import { i18n } from '../../language';
+import { countText } from '../../state/lib/partText';
 import {
   selectCapabilities,
   selectConnection,
@@ -35,7 +40,7 @@ export function EngineMeter() {
 
   return (
     <Popover
-      label="Engine"
+      label={t`Engine`}
       align="end"
       className="w-96 max-w-[calc(100vw-1.25rem)] p-4"
       open={open}
@@ -47,7 +52,11 @@ export function EngineMeter() {
           data-fallbacks={fallbacks.length}
         >
           {fallbacks.length > 0 && <TriangleAlert className="size-3.5" aria-hidden="true" />}
-          {context && <span className="sr-only">Cache types </span>}
+          {context && (
+            <span className="sr-only">
+              <Trans>Cache types</Trans>{' '}
+            </span>
+          )}
           {context && (
             <span data-testid="meter-types" data-type-k={context.typeK.effective} data-type-v={context.typeV.effective}>
               <b>{types}</b>
@@ -61,7 +70,9 @@ export function EngineMeter() {
             </span>
           </span>
           <span className="sr-only">
-            {fallbacks.length > 0 && `, ${fallbacks.length} differences from the settings`}. Show details
+            {fallbacks.length > 0 && `, ${differencesText(fallbacks.length)}`}
+            {'. '}
+            <Trans>Show details</Trans>
           </span>
         </StripButton>
       }
@@ -79,6 +90,10 @@ export function EngineMeter() {
   );
 }
 
+function differencesText(count: number): string {
+  return plural(count, { one: '# difference from the settings', other: '# differences from the settings' });
+}
+
 function typesLabel(k: string, v: string): string {
   return k === v ? k : `${k}/${v}`;
 }
@@ -94,18 +109,20 @@ function EngineDetails({ capabilities, context, fallbacks, onDiagnostics }: Engi
   return (
     <>
       <Fallbacks fallbacks={fallbacks} />
-      <h2 className="font-serif text-base text-ink">Engine</h2>
+      <h2 className="font-serif text-base text-ink">
+        <Trans>Engine</Trans>
+      </h2>
       <dl className="mt-2 grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-xs tabular-nums">
-        <Row name="Backend">{capabilities.backend}</Row>
-        <Row name="Device">{capabilities.device}</Row>
-        {capabilities.chipFamily && <Row name="Chip family">{capabilities.chipFamily}</Row>}
+        <Row name={t`Backend`}>{capabilities.backend}</Row>
+        <Row name={t`Device`}>{capabilities.device}</Row>
+        {capabilities.chipFamily && <Row name={t`Chip family`}>{capabilities.chipFamily}</Row>}
         <Row name="SIMD">{simdName(capabilities.simd)}</Row>
         {context && <ContextRows context={context} />}
-        <Row name="Cores">{capabilities.physicalCores} physical</Row>
+        <Row name={t`Cores`}>{t`${formatCount(capabilities.physicalCores)} physical`}</Row>
         <Row name="llama.cpp">{capabilities.upstream}</Row>
       </dl>
       <Button size="small" className="mt-4 w-full" onClick={onDiagnostics} data-testid="diagnostics-open">
-        Diagnostics…
+        <Trans>Diagnostics…</Trans>
       </Button>
     </>
   );
@@ -116,13 +133,13 @@ function ContextRows({ context }: { context: LoadedContext }) {
   const centring = centeringText(context);
   return (
     <>
-      <TypeRow name="K cache" type={typeK} />
-      <TypeRow name="V cache" type={typeV} />
-      {centring && <Row name="Centering">{centring}</Row>}
-      <Row name="Layers on the GPU">
+      <TypeRow name={t`K cache`} type={typeK} />
+      <TypeRow name={t`V cache`} type={typeV} />
+      {centring && <Row name={t`Centering`}>{centring}</Row>}
+      <Row name={t`Layers on the GPU`}>
         <span data-testid="details-layers">{offloadText(context)}</span>
       </Row>
-      {attentionText(context) && <Row name="Attention runs on">{attentionText(context)}</Row>}
+      {attentionText(context) && <Row name={t`Attention runs on`}>{attentionText(context)}</Row>}
       {kernelLines(context).map(({ name, text, why }) => (
         <Row key={name} name={name}>
           {text}
@@ -130,44 +147,63 @@ function ContextRows({ context }: { context: LoadedContext }) {
         </Row>
       ))}
       {context.speculation.asked !== 'off' && (
-        <Row name="Drafting">
+        <Row name={t`Drafting`}>
           {draftingText(context)}
           {context.speculation.reason && <span className="block text-ink-3">{context.speculation.reason}</span>}
         </Row>
       )}
-      <Row name="Context">
-        {formatCount(context.nCtx)} tokens
+      {context.projector.file && (
+        <Row name={t`Reads`}>
+          {readsText(context.projector)}
+          <span className="block text-ink-3">{t`by ${context.projector.file}`}</span>
+        </Row>
+      )}
+      <Row name={t`Context`}>
+        {countText(context.nCtx, 'token')}
         {context.rope.kind !== 'model' && <span className="block text-warn">{stretchText(context.rope)}</span>}
       </Row>
-      <Row name="Flash attention">{context.flashAttention ? 'on' : 'off'}</Row>
-      <Row name="Threads">{context.threads}</Row>
-      <Row name="Batch">{context.batch}</Row>
+      <Row name={t`Flash attention`}>{context.flashAttention ? t`on` : t`off`}</Row>
+      <Row name={t`Threads`}>{context.threads}</Row>
+      <Row name={t`Batch`}>{context.batch}</Row>
     </>
   );
 }
 
+function readsText({ vision, audio }: LoadedContext['projector']): string {
+  if (vision && audio) return t`images and sound`;
+  if (vision) return t`images`;
+  return audio ? t`sound` : '';
+}
+
 function draftingText({ speculation: { effective }, draft }: LoadedContext): string {
   const names: Record<string, string> = {
-    off: 'none',
-    ngram: 'from the text',
-    options: 'as options of llama-server say',
+    off: t({ message: 'none', context: 'drafting' }),
+    ngram: t`from the text`,
+    options: t`as options of llama-server say`,
   };
-  const by = draft.file === '' ? 'layers of the model (MTP)' : draft.file;
   if (draft.typeK.effective === '') return names[effective] ?? effective;
   const { typeK, typeV } = draft;
   const reason = typeK.reason || typeV.reason;
-  return `by ${by}, cache K ${typeK.effective}, V ${typeV.effective}${reason && `: ${reason}`}`;
+  const by = draft.file === '' ? t`by layers of the model (MTP)` : t`by ${draft.file}`;
+  const text = t`${by}, cache K ${typeK.effective}, V ${typeV.effective}`;
+  return reason ? `${text}: ${reason}` : text;
 }
 
 function stretchText({ kind, factor }: LoadedContext['rope']): string {
-  return `${kind === 'yarn' ? 'YaRN' : 'Linear RoPE'}, ${Number(factor.toFixed(2))} times the trained length`;
+  const times = new Intl.NumberFormat(i18n.locale, { maximumFractionDigits: 2 }).format(factor);
+  return kind === 'yarn'
+    ? t`YaRN, ${times} times the trained length`
+    : t`Linear RoPE, ${times} times the trained length`;
 }
 
 function TypeRow({ name, type: { asked, effective, reason } }: { name: string; type: EffectiveType }) {
   if (asked === effective) return <Row name={name}>{effective}</Row>;
   return (
     <Row name={name}>
-      {effective} (asked: {asked})<span className="block text-ink-3">{reason}</span>
+      <Trans>
+        {effective} (asked: {asked})
+      </Trans>
+      <span className="block text-ink-3">{reason}</span>
     </Row>
   );
 }
@@ -176,7 +212,7 @@ function Row({ name, children }: { name: string; children: ReactNode }) {
   return (
     <>
       <dt className="whitespace-nowrap text-ink-3">{name}</dt>
-      <dd className="text-right text-ink [overflow-wrap:anywhere]">{children}</dd>
+      <dd className="text-end text-ink [overflow-wrap:anywhere]">{children}</dd>
     </>
   );
 }
@@ -188,12 +224,13 @@ export function centeringText({ typeK, typeV, centring }: LoadedContext): string
     { name: 'K', turbo: isTurbo(typeK.effective), on: centring.k, reason: centring.reasonK },
     { name: 'V', turbo: isTurbo(typeV.effective), on: centring.v, reason: centring.reasonV },
   ].filter(({ turbo }) => turbo);
-  const off = sides.filter(({ on }) => !on);
+  const off = sides.filter((side) => !side.on);
   if (sides.length === 0) return '';
-  if (off.length === 0) return sides.length === 2 ? 'on' : `${sides[0]?.name} on`;
+  const on = sides.find((side) => side.on)?.name ?? '';
+  if (off.length === 0) return sides.length === 2 ? t`on` : t`${on} on`;
   const reasons = [...new Set(off.map(({ reason }) => reason))].join('; ');
-  if (off.length === sides.length) return `off: ${reasons}`;
-  return `${sides.find(({ on }) => on)?.name} on, ${off[0]?.name} off: ${reasons}`;
+  if (off.length === sides.length) return t`off: ${reasons}`;
+  return t`${on} on, ${off[0]?.name ?? ''} off: ${reasons}`;
 }
 
 function isTurbo(type: string): boolean {
@@ -205,7 +242,9 @@ function Fallbacks({ fallbacks }: { fallbacks: readonly Fallback[] }) {
   if (fallbacks.length === 0) return null;
   return (
     <section className="mb-3 rounded-lg bg-warn-soft p-3 text-xs" data-testid="fallbacks">
-      <h2 className="font-medium text-warn">Fallbacks</h2>
+      <h2 className="font-medium text-warn">
+        <Trans>Fallbacks</Trans>
+      </h2>
       <ul className="mt-1.5 grid gap-2.5">
         {fallbacks.map(({ id, what, why, advice }) => (
           <li key={`${id} ${what}`} data-testid="fallback" data-id={id} className="[overflow-wrap:anywhere]">
@@ -238,7 +277,7 @@ interface KernelLine {
 export function kernelLines({ kernels }: LoadedContext): KernelLine[] {
   const isOnly = ({ backend }: KernelUse) => kernels.filter((other) => other.backend === backend).length === 1;
   return kernels.map((use) => ({
-    name: `${use.backend} attention${isOnly(use) ? '' : ` from ${formatContext(use.from)}`}`,
+    name: isOnly(use) ? t`${use.backend} attention` : t`${use.backend} attention from ${formatContext(use.from)}`,
     text: use.name,
     why: use.why,
   }));
@@ -255,19 +294,28 @@ export function offloadText({ gpuLayers, layers }: LoadedContext): string {
 export function attentionText({ attention }: LoadedContext): string {
   if (attention.length === 1) return attention[0]?.backend ?? '';
   return attention
-    .map(({ backend, window, layers }) => `${backend} (${layers} ${window ? 'sliding-window ' : ''}layers)`)
+    .map(({ backend, window, layers }) =>
+      window
+        ? plural(layers, { one: `${backend} (# sliding-window layer)`, other: `${backend} (# sliding-window layers)` })
+        : plural(layers, { one: `${backend} (# layer)`, other: `${backend} (# layers)` }),
+    )
     .join(', ');
 }
 
-const words: Record<EngineState, string> = {
-  starting: 'Starting',
-  unavailable: 'No engine',
-  empty: 'No model',
-  loading: 'Loading',
-  ready: 'Ready',
-  generating: 'Writing',
-  failed: 'Failed',
-  restarting: 'Restarting',
+const words: Record<EngineState | 'saving' | 'restoring' | 'reading' | 'resting' | 'offline', MessageDescriptor> = {
+  starting: msg({ message: 'Starting', context: 'state of the engine' }),
+  unavailable: msg({ message: 'No engine', context: 'state of the engine' }),
+  empty: msg({ message: 'No model', context: 'state of the engine' }),
+  loading: msg({ message: 'Loading', context: 'state of the engine' }),
+  ready: msg({ message: 'Ready', context: 'state of the engine' }),
+  generating: msg({ message: 'Writing', context: 'state of the engine' }),
+  failed: msg({ message: 'Failed', context: 'state of the engine' }),
+  restarting: msg({ message: 'Restarting', context: 'state of the engine' }),
+  saving: msg({ message: 'Saving', context: 'state of the engine' }),
+  restoring: msg({ message: 'Restoring', context: 'state of the engine' }),
+  reading: msg({ message: 'Reading', context: 'state of the engine' }),
+  resting: msg({ message: 'Resting', context: 'state of the engine' }),
+  offline: msg({ message: 'Offline', context: 'state of the engine' }),
 };
 
 const colors: Partial<Record<EngineState, string>> = {
@@ -287,15 +335,15 @@ export function StateMeter() {
   const reading = phase === 'prefill' || (state === 'generating' && phase === null);
   const resting = useApp(selectResting);
   // what is not read again comes from the disk, after the chat before went there
-  const moving = phase === 'saving' ? 'Saving' : phase === 'restoring' ? 'Restoring' : null;
-  const word = !open ? 'Offline' : (moving ?? (reading ? 'Reading' : resting ? 'Resting' : words[state]));
+  const moving = phase === 'saving' || phase === 'restoring' ? phase : null;
+  const word = !open ? 'offline' : (moving ?? (reading ? 'reading' : resting ? 'resting' : state));
   return (
     <p role="status" data-testid="meter-state" data-state={state} className="flex items-center gap-2 px-2">
       <span
         aria-hidden="true"
         className={cx('size-1.5 rounded-full', open ? (colors[state] ?? 'bg-ink-3') : 'bg-bad')}
       />
-      <span className="w-15 max-lg:w-auto">{word}</span>
+      <span className="min-w-15 whitespace-nowrap max-lg:min-w-0">{i18n._(words[word])}</span>
     </p>
   );
 }

@@ -1,5 +1,7 @@
+import { t } from '@lingui/core/macro';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import uPlot from 'uplot';
+import { i18n } from '../../language';
 import 'uplot/dist/uPlot.min.css';
 import { selectHistory } from '../../state/slices/live';
 import { useApp } from '../../state/useApp';
@@ -71,15 +73,15 @@ interface PlotLegendProps {
 function PlotLegend({ plot, values, at }: PlotLegendProps) {
   return (
     <figcaption className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5 text-xs text-ink-2 tabular-nums">
-      <span className="font-medium text-ink">{plot.title}</span>
+      <span className="font-medium text-ink">{i18n._(plot.title)}</span>
       {plot.lines.map(({ label, color }, i) => (
-        <span key={label} className="flex items-baseline gap-1 whitespace-nowrap">
+        <span key={color} className="flex items-baseline gap-1 whitespace-nowrap">
           <span className="size-2 rounded-xs" style={{ background: `var(${color})` }} aria-hidden="true" />
-          <span className={plot.lines.length === 1 ? 'sr-only' : 'text-ink-3'}>{label}</span>
+          <span className={plot.lines.length === 1 ? 'sr-only' : 'text-ink-3'}>{i18n._(label)}</span>
           <span>{shown(plot, values[i] ?? null)}</span>
         </span>
       ))}
-      {at !== null && <span className="ml-auto text-ink-3">{formatAgo(at)}</span>}
+      {at !== null && <span className="ms-auto text-ink-3">{formatAgo(at)}</span>}
     </figcaption>
   );
 }
@@ -91,11 +93,11 @@ function shown(plot: Plot, value: number | null): string {
 /** Seconds before now (0 or negative), as on the axis of a plot: "now", "−30 s", "−2 min", "−1:30". */
 export function formatAgo(seconds: number): string {
   const whole = Math.round(-seconds);
-  if (whole <= 0) return 'now';
-  if (whole < 60) return `−${whole} s`;
+  if (whole <= 0) return t`now`;
+  if (whole < 60) return t`−${whole} s`;
   const rest = whole % 60;
   const minutes = Math.floor(whole / 60);
-  return rest === 0 ? `−${minutes} min` : `−${minutes}:${String(rest).padStart(2, '0')}`;
+  return rest === 0 ? t`−${minutes} min` : `−${minutes}:${String(rest).padStart(2, '0')}`;
 }
 
 // uPlot's options for one plot. Colors are asked for at each drawing, so that a change of the theme shows.

@@ -1,15 +1,67 @@
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import type { Memory } from '../../../electron/contract/engine';
-import { draftBytes } from '../../../electron/contract/lib/memory';
-import { selectLoadedContext, selectMemory } from '../../state/slices/engine';
-import { selectContextUsed, selectHoldsOtherChat } from '../../state/slices/live';
+import { draftBytes, projectorBytes } from '../../../electron/contract/lib/memory';
+import { selectSearchModel } from '../../state/slices/documents';
+import { selectKvBytes, selectLoadedContext, selectMemory } from '../../state/slices/engine';
+import {
+  selectChatTokensRead,
+  selectContextSize,
+  selectContextUsed,
+  selectHoldsOtherChat,
+} from '../../state/slices/live';
 import { useApp } from '../../state/useApp';
 import { Bellows } from '../../ui/Bellows';
 import { cx } from '../../ui/cx';
-import { formatBytes, formatCount } from '../../ui/format';
+import { formatBytes, formatContext, formatCount } from '../../ui/format';
 import { Popover } from '../../ui/Popover';
 import { kvUsed, type MemoryPart, memoryParts, savedText } from './memoryParts';
 import { partColors } from './plots';
 import { StripButton } from './StripButton';
+
+/** What the model has read of the open chat, of the tokens that the cache holds. The bellows fill with them. */
+export function ContextMeter() {
+  const read = useApp(selectChatTokensRead);
+  const size = useApp(selectContextSize);
+  const kvBytes = useApp(selectKvBytes);
+  const share = size > 0 ? (read ?? 0) / size : 0;
+  const tight = share > 0.9;
+  const title = contextTitle(read, size, kvBytes);
+
+  return (
+    <div
+      data-testid="meter-context"
+      data-used={read ?? ''}
+      data-size={size}
+      title={title}
+      className="flex items-center gap-2 px-2 whitespace-nowrap"
+    >
+      <Bellows pleats={6} filled={share} className="h-2.5 w-12 max-md:hidden" />
+      <span className={cx(tight && 'font-medium text-warn')}>
+        {read === null ? (
+          <Trans>not read yet</Trans>
+        ) : (
+          <Trans>
+            <b className="font-medium text-ink">{formatCount(read)}</b> read
+          </Trans>
+        )}
+        <span className="text-ink-3"> / {size > 0 ? formatContext(size) : '–'}</span>
+      </span>
+    </div>
+  );
+}
+
+/** `read`: tokens; null: nothing of this chat is in the cache. */
+function contextTitle(read: number | null, size: number, kvBytes: number): string {
+  const all = formatCount(size);
+  if (read === null) {
+    return t`The model has not read this chat yet, or its cache was put aside for another one: the next question sees to it. The context holds ${all} tokens`;
+  }
+  const count = formatCount(read);
+  if (kvBytes <= 0) return t`Context: ${count} of ${all} tokens of this chat are in the cache`;
+  const bytes = formatBytes(kvBytes * Math.min(1, size > 0 ? read / size : 0));
+  return t`Context: ${count} of ${all} tokens of this chat are in the cache, ${bytes} of ${formatBytes(kvBytes)}`;
+}
 
 export function MemoryMeter() {
   const memory = useApp(selectMemory);
@@ -19,7 +71,7 @@ export function MemoryMeter() {
 
   return (
     <Popover
-      label="Memory"
+      label={t`Memory`}
       align="end"
       className="w-80 p-4"
       trigger={
@@ -43,7 +95,9 @@ export function MemoryMeter() {
             KV <b>{formatBytes(kv)}</b>
           </span>
           <span className="text-accent max-lg:hidden">{savedText(memory)}</span>
-          <span className="sr-only">, weights {formatBytes(memory.weights)}. Show all parts of the memory</span>
+          <span className="sr-only">
+            {`, ${t`weights ${formatBytes(memory.weights)}`}. ${t`Show all parts of the memory`}`}
+          </span>
         </StripButton>
       }
     >
@@ -75,26 +129,48 @@ function MemoryDetails({ memory, parts }: { memory: Memory; parts: readonly Memo
   const used = useApp(selectContextUsed);
   const other = useApp(selectHoldsOtherChat);
   const kv = memory.kvK + memory.kvV;
-  const inUse = kvUsed(memory, used, context?.nCtx ?? 0);
+  const inUse = formatBytes(kvUsed(memory, used, context?.nCtx ?? 0));
+  const filled = formatCount(used);
+  const cells = formatCount(context?.nCtx ?? 0);
   return (
     <>
-      <h2 className="font-serif text-base text-ink">The folded cache</h2>
+      <h2 className="font-serif text-base text-ink">
+        <Trans>The folded cache</Trans>
+      </h2>
       <FoldedCache kv={kv} f16={memory.kvF16} saved={savedText(memory)} />
       <p className="mt-2 text-xs text-ink-3">
         K {context?.typeK.effective} <Exact bytes={memory.kvK} />, V {context?.typeV.effective}{' '}
         <Exact bytes={memory.kvV} />
         <br />
-        in use <span className="text-ink-2">{formatBytes(inUse)}</span>, the share of {formatCount(used)} of{' '}
-        {formatCount(context?.nCtx ?? 0)} cells{other && ', which hold another chat'}
+        {other ? (
+          <Trans>
+            in use <span className="text-ink-2">{inUse}</span>, the share of {filled} of {cells} cells, which hold
+            another chat
+          </Trans>
+        ) : (
+          <Trans>
+            in use <span className="text-ink-2">{inUse}</span>, the share of {filled} of {cells} cells
+          </Trans>
+        )}
         {draftBytes(memory.draft) > 0 && (
           <span className="block" data-testid="meter-draft" data-bytes={draftBytes(memory.draft)}>
-            draft: <span className="whitespace-nowrap">weights {formatBytes(memory.draft.weights)},</span>{' '}
-            <span className="whitespace-nowrap">cache {formatBytes(memory.draft.kv)},</span>{' '}
-            <span className="whitespace-nowrap">buffers {formatBytes(memory.draft.compute)}</span>
+            <Trans>
+              draft: <span className="whitespace-nowrap">weights {formatBytes(memory.draft.weights)},</span>{' '}
+              <span className="whitespace-nowrap">cache {formatBytes(memory.draft.kv)},</span>{' '}
+              <span className="whitespace-nowrap">buffers {formatBytes(memory.draft.compute)}</span>
+            </Trans>
+          </span>
+        )}
+        {projectorBytes(memory.projector) > 0 && (
+          <span className="block" data-testid="meter-projector" data-bytes={projectorBytes(memory.projector)}>
+            <Trans>
+              projector: <span className="whitespace-nowrap">weights {formatBytes(memory.projector.weights)},</span>{' '}
+              <span className="whitespace-nowrap">buffers {formatBytes(memory.projector.compute)}</span>
+            </Trans>
           </span>
         )}
       </p>
-      <h2 className="mt-4 font-serif text-base text-ink">This computer, {formatBytes(memory.total)}</h2>
+      <h2 className="mt-4 font-serif text-base text-ink">{t`This computer, ${formatBytes(memory.total)}`}</h2>
       <StackedBar parts={parts} className="mt-2 h-2.5 w-full" />
       <dl className="mt-3 grid gap-1 text-xs tabular-nums">
         {parts.map((part) => (
@@ -105,19 +181,37 @@ function MemoryDetails({ memory, parts }: { memory: Memory; parts: readonly Memo
               aria-hidden="true"
             />
             <dt className="flex-1 text-ink-2">{part.label}</dt>
-            <dd className="text-ink" title={`${formatCount(part.bytes)} bytes`}>
+            <dd className="text-ink" title={bytesText(part.bytes)}>
               {formatBytes(part.bytes)}
             </dd>
           </div>
         ))}
         <div className="mt-1 flex gap-2 border-t border-line pt-2">
-          <dt className="flex-1 text-ink-2">Engine process (incl. mapped files)</dt>
-          <dd className="text-ink" title={`${formatCount(memory.process)} bytes`}>
+          <dt className="flex-1 text-ink-2">
+            <Trans>Engine process (incl. mapped files)</Trans>
+          </dt>
+          <dd className="text-ink" title={bytesText(memory.process)}>
             {formatBytes(memory.process)}
           </dd>
         </div>
+        <SearchModelPart />
       </dl>
     </>
+  );
+}
+
+/** Of what "Window and app" holds: the process of the model that searches documents, while it runs. */
+function SearchModelPart() {
+  const model = useApp(selectSearchModel);
+  const bytes = model?.bytes ?? model?.needs ?? null;
+  if (!model?.running || bytes === null) return null;
+  return (
+    <div className="flex gap-2" data-testid="meter-search-model" data-bytes={bytes}>
+      <dt className="flex-1 text-ink-2">
+        <Trans>Search model, a part of the app</Trans>
+      </dt>
+      <dd className="text-ink">{formatBytes(bytes)}</dd>
+    </div>
   );
 }
 
@@ -127,7 +221,7 @@ function FoldedCache({ kv, f16, saved }: { kv: number; f16: number; saved: strin
   return (
     <div className="mt-2 grid gap-1.5 text-xs tabular-nums">
       <div className="flex items-center justify-between">
-        <span className="text-ink-2">now {formatBytes(kv)}</span>
+        <span className="text-ink-2">{t`now ${formatBytes(kv)}`}</span>
         <span className="text-accent">{saved}</span>
       </div>
       <div style={{ width: `${(kv / widest) * 100}%` }}>
@@ -136,11 +230,15 @@ function FoldedCache({ kv, f16, saved }: { kv: number; f16: number; saved: strin
       <div style={{ width: `${(f16 / widest) * 100}%` }}>
         <Bellows pleats={16} className="bellows-muted h-4 w-full" />
       </div>
-      <span className="text-ink-3">at f16 it would be {formatBytes(f16)}</span>
+      <span className="text-ink-3">{t`at f16 it would be ${formatBytes(f16)}`}</span>
     </div>
   );
 }
 
 function Exact({ bytes }: { bytes: number }) {
-  return <span className="text-ink-2 tabular-nums">{formatCount(bytes)} bytes</span>;
+  return <span className="text-ink-2 tabular-nums">{bytesText(bytes)}</span>;
+}
+
+function bytesText(bytes: number): string {
+  return plural(bytes, { one: '# byte', other: '# bytes' });
 }

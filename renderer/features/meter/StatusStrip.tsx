@@ -1,40 +1,31 @@
 /** The strip at the bottom: what the engine does, how fast, how full, in how much memory, on what. Nothing silent. */
 
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { ArrowDownToLine, BatteryMedium, ChartLine, Plug, Thermometer } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { AnswerStats, Drafts } from '../../../electron/contract/chats';
 import type { LiveStats } from '../../../electron/contract/engine';
 import type { Power } from '../../../electron/contract/machine';
 import { selectApiStatus } from '../../state/slices/api';
-import { selectEngineState, selectKvBytes } from '../../state/slices/engine';
+import { selectEngineState } from '../../state/slices/engine';
 import { goingOf, selectDownloads } from '../../state/slices/hub';
 import {
-  selectChatTokensRead,
-  selectContextSize,
   selectHistory,
-  selectLastStats,
   selectLiveFigures,
   selectMeterOff,
   selectPower,
+  selectShownStats,
   selectSparkline,
 } from '../../state/slices/live';
 import { useActions, useApp } from '../../state/useApp';
-import { Bellows } from '../../ui/Bellows';
 import { cx } from '../../ui/cx';
-import {
-  draftsText,
-  formatBytes,
-  formatContext,
-  formatCount,
-  formatDuration,
-  formatPercent,
-  formatRate,
-} from '../../ui/format';
+import { draftsText, formatDuration, formatPercent, formatRate } from '../../ui/format';
 import { Popover } from '../../ui/Popover';
 import { Segmented } from '../../ui/Segmented';
 import { EngineMeter, StateMeter } from './EngineMeter';
 import { HistoryPlot } from './HistoryPlot';
-import { MemoryMeter } from './MemoryMeter';
+import { ContextMeter, MemoryMeter } from './MemoryMeter';
 import { plots } from './plots';
 import { StripButton } from './StripButton';
 
@@ -59,42 +50,6 @@ export function StatusStrip() {
   );
 }
 
-/** What the model has read of the open chat, of the tokens that the cache holds. The bellows fill with them. */
-function ContextMeter() {
-  const read = useApp(selectChatTokensRead);
-  const size = useApp(selectContextSize);
-  const kvBytes = useApp(selectKvBytes);
-  const share = size > 0 ? (read ?? 0) / size : 0;
-  const tight = share > 0.9;
-  const bytes = kvBytes > 0 ? `, ${formatBytes(kvBytes * Math.min(1, share))} of ${formatBytes(kvBytes)}` : '';
-  const title =
-    read === null
-      ? `The model has not read this chat yet, or its cache was put aside for another one: the next question sees to it. The context holds ${formatCount(size)} tokens`
-      : `Context: ${formatCount(read)} of ${formatCount(size)} tokens of this chat are in the cache${bytes}`;
-
-  return (
-    <div
-      data-testid="meter-context"
-      data-used={read ?? ''}
-      data-size={size}
-      title={title}
-      className="flex items-center gap-2 px-2 whitespace-nowrap"
-    >
-      <Bellows pleats={6} filled={share} className="h-2.5 w-12 max-md:hidden" />
-      <span className={cx(tight && 'font-medium text-warn')}>
-        {read === null ? (
-          'not read yet'
-        ) : (
-          <>
-            <b className="font-medium text-ink">{formatCount(read)}</b> read
-          </>
-        )}
-        <span className="text-ink-3"> / {size > 0 ? formatContext(size) : '–'}</span>
-      </span>
-    </div>
-  );
-}
-
 /** How far the downloads are, while there are any. */
 function DownloadMeter() {
   const going = goingOf(useApp(selectDownloads) ?? []);
@@ -103,18 +58,25 @@ function DownloadMeter() {
   const bytes = going.reduce((sum, one) => sum + one.bytes, 0);
   const share = bytes > 0 ? going.reduce((sum, one) => sum + one.done, 0) / bytes : 0;
   const waits = going.every(({ state }) => state === 'waiting');
-  const what = going.length === 1 ? (going[0]?.title ?? '') : `${going.length} downloads`;
+  const [first] = going;
+  const what =
+    going.length === 1 && first ? first.title : plural(going.length, { one: '# download', other: '# downloads' });
+  const percent = formatPercent(share);
   return (
     <StripButton
       data-testid="meter-downloads"
       data-share={share.toFixed(3)}
-      aria-label={`${what}: ${formatPercent(share)}${waits ? ', waiting to try again' : ''}. Show the downloads`}
-      title={`${what}${waits ? ' (waiting to try again)' : ''}`}
+      aria-label={
+        waits
+          ? t`${what}: ${percent}, waiting to try again. Show the downloads`
+          : t`${what}: ${percent}. Show the downloads`
+      }
+      title={waits ? t`${what} (waiting to try again)` : what}
       className={waits ? 'text-warn' : undefined}
       onClick={() => ui.showModels('downloads')}
     >
       <ArrowDownToLine className="size-3.5" aria-hidden="true" />
-      <b>{formatPercent(share)}</b>
+      <b>{percent}</b>
     </StripButton>
   );
 }
@@ -125,13 +87,18 @@ function ApiMeter() {
   const { api } = useActions();
   if (!status || (status.address === null && !status.problem)) return null;
   const count = status.requests.length;
-  const asked = count === 0 ? 'no requests run' : count === 1 ? '1 request runs' : `${count} requests run`;
-  const title = status.problem ? status.problem.message : `Other programs can use this model: ${asked}`;
+  const title =
+    status.problem?.message ??
+    plural(count, {
+      0: 'Other programs can use this model: no requests run',
+      one: 'Other programs can use this model: # request runs',
+      other: 'Other programs can use this model: # requests run',
+    });
   return (
     <StripButton
       data-testid="meter-api"
       data-requests={count}
-      aria-label={`API: ${title}. Show the API`}
+      aria-label={t`API: ${title}. Show the API`}
       title={title}
       className={status.problem ? 'text-warn' : undefined}
       onClick={api.show}
@@ -147,11 +114,15 @@ function ApiMeter() {
 function HistoryMeter() {
   return (
     <Popover
-      label="History"
+      label={t`History`}
       align="start"
       className="w-[min(46rem,calc(100vw-1.25rem))] p-4"
       trigger={
-        <StripButton data-testid="meter-history-open" title="Speed over this answer" aria-label="Show plots over time">
+        <StripButton
+          data-testid="meter-history-open"
+          title={t`Speed over this answer`}
+          aria-label={t`Show plots over time`}
+        >
           <SparklineBar />
           <ChartLine className="size-3.5 text-ink-3" aria-hidden="true" />
         </StripButton>
@@ -162,12 +133,9 @@ function HistoryMeter() {
   );
 }
 
-const spans = [
-  { value: '1', label: '1 min' },
-  { value: '5', label: '5 min' },
-  { value: '15', label: '15 min' },
-] as const;
-type Span = (typeof spans)[number]['value'];
+/** minutes */
+const spans = ['1', '5', '15'] as const;
+type Span = (typeof spans)[number];
 
 function HistoryPanel() {
   const [span, setSpan] = useState<Span>('1');
@@ -175,10 +143,22 @@ function HistoryPanel() {
   return (
     <section data-testid="meter-history">
       <header className="mb-3 flex items-center justify-between gap-4">
-        <h2 className="font-serif text-base text-ink">Recent activity</h2>
-        <Segmented name="history-span" label="How far back" value={span} options={spans} onValue={setSpan} />
+        <h2 className="font-serif text-base text-ink">
+          <Trans>Recent activity</Trans>
+        </h2>
+        <Segmented
+          name="history-span"
+          label={t`How far back`}
+          value={span}
+          options={spans.map((value) => ({ value, label: t`${value} min` }))}
+          onValue={setSpan}
+        />
       </header>
-      {empty && <p className="mb-3 text-xs text-ink-3">Readings begin when a model is loaded, one a second.</p>}
+      {empty && (
+        <p className="mb-3 text-xs text-ink-3">
+          <Trans>Readings begin when a model is loaded, one a second.</Trans>
+        </p>
+      )}
       <div className="grid grid-cols-2 gap-x-5 gap-y-4 max-sm:grid-cols-1">
         {plots.map((plot) => (
           <HistoryPlot key={plot.id} plot={plot} spanMs={Number(span) * 60_000} />
@@ -260,56 +240,77 @@ interface PowerHint {
 export function powerHint({ thermal, speedLimit, onBattery }: Power): PowerHint | null {
   const limited = speedLimit !== null && speedLimit < 100;
   if (thermal === 'critical' || thermal === 'serious') {
-    const limit = limited ? `, the processor to ${formatPercent(speedLimit / 100)} of its speed` : '';
-    return { text: 'Hot', slow: true, title: `The computer is too hot (${thermal}): the system slows it down${limit}` };
+    const state = thermal === 'critical' ? t`critical` : t`serious`;
+    const title = limited
+      ? t`The computer is too hot (${state}): the system slows it down, the processor to ${formatPercent(speedLimit / 100)} of its speed`
+      : t`The computer is too hot (${state}): the system slows it down`;
+    return { text: t`Hot`, slow: true, title };
   }
   if (limited) {
     const share = formatPercent(speedLimit / 100);
     return {
-      text: `Slowed to ${share}`,
+      text: t`Slowed to ${share}`,
       slow: true,
-      title: `The system limits the processor to ${share} of its speed`,
+      title: t`The system limits the processor to ${share} of its speed`,
     };
   }
-  if (onBattery)
-    return { text: 'Battery', slow: false, title: 'On battery: the system may save power at the cost of speed' };
+  if (onBattery) {
+    return { text: t`Battery`, slow: false, title: t`On battery: the system may save power at the cost of speed` };
+  }
   return null;
 }
 
 function SpeedMeter() {
-  const speed = speedOf(useApp(selectLiveFigures), useApp(selectLastStats), useApp(selectEngineState) === 'generating');
+  const speed = speedOf(
+    useApp(selectLiveFigures),
+    useApp(selectShownStats),
+    useApp(selectEngineState) === 'generating',
+  );
   const { now, average, ttftMs, promptRate, promptShare, drafts, past } = speed;
-  const title = past ? 'of the last answer' : 'of this answer';
 
   return (
     <div className={cx('flex min-w-0 items-stretch', past && 'text-ink-3')}>
-      <Figure
-        testId="meter-toks"
-        title={`Tokens per second ${title}: ${now === null ? 'none yet' : formatRate(now)} now, ${average === null ? 'none yet' : formatRate(average)} on average${drafts ? `. Drafted: ${draftsText(drafts)}` : ''}`}
-        data={{ toks: now ?? '', 'toks-average': average ?? '' }}
-      >
+      <Figure testId="meter-toks" title={rateTitle(speed)} data={{ toks: now ?? '', 'toks-average': average ?? '' }}>
         <b>{now === null ? '–' : formatRate(now)}</b> tok/s
         {drafts && drafts.drafted > 0 && !past && (
-          <span className="text-ink-3 max-lg:hidden"> {`${drafts.accepted}/${drafts.drafted} drafted`}</span>
+          <span className="text-ink-3 max-lg:hidden"> {t`${drafts.accepted}/${drafts.drafted} drafted`}</span>
         )}
-        {average !== null && !past && <span className="text-ink-3 max-lg:hidden"> avg {formatRate(average)}</span>}
+        {average !== null && !past && (
+          <span className="text-ink-3 max-lg:hidden"> {t`avg ${formatRate(average)}`}</span>
+        )}
       </Figure>
-      <Figure testId="meter-ttft" title={`Time to the first token ${title}`} data={{ ttft: ttftMs ?? '' }}>
-        <span className="max-sm:hidden">first </span>
+      <Figure
+        testId="meter-ttft"
+        title={past ? t`Time to the first token of the last answer` : t`Time to the first token of this answer`}
+        data={{ ttft: ttftMs ?? '' }}
+      >
+        <span className="max-sm:hidden">{t({ message: 'first', context: 'time to the first token' })} </span>
         <b>{ttftMs === null ? '–' : formatDuration(ttftMs)}</b>
       </Figure>
       <Figure
         testId="meter-prompt"
-        title={`Prompt tokens read per second ${title}`}
+        title={
+          past ? t`Prompt tokens read per second of the last answer` : t`Prompt tokens read per second of this answer`
+        }
         data={{ 'prompt-toks': promptRate ?? '', 'prompt-share': promptShare ?? '' }}
       >
-        <span className="max-sm:hidden">prompt </span>
+        <span className="max-sm:hidden">{t({ message: 'prompt', context: 'speed of reading it' })} </span>
         <b>{promptRate === null ? '–' : formatRate(promptRate)}</b>
         <span className="max-md:hidden"> tok/s</span>
         {promptShare !== null && <span className="text-accent"> {formatPercent(promptShare)}</span>}
       </Figure>
     </div>
   );
+}
+
+function rateTitle({ now, average, drafts, past }: Speed): string {
+  const none = t({ message: 'none yet', context: 'tokens per second' });
+  const latest = now === null ? none : formatRate(now);
+  const mean = average === null ? none : formatRate(average);
+  const rates = past
+    ? t`Tokens per second of the last answer: ${latest} now, ${mean} on average`
+    : t`Tokens per second of this answer: ${latest} now, ${mean} on average`;
+  return drafts ? t`${rates}. Drafted: ${draftsText(drafts)}` : rates;
 }
 
 interface FigureProps {

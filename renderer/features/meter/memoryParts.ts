@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { Memory } from '../../../electron/contract/engine';
 import { allocatedBytes, draftBytes } from '../../../electron/contract/lib/memory';
 import { formatBytes, formatRatio } from '../../ui/format';
@@ -20,19 +21,25 @@ export function memoryParts(memory: Memory): MemoryPart[] {
     prompts: memory.promptCache > 0,
   };
   const labels: Record<MemoryPartId, string> = {
-    weights: memory.draft.weights > 0 ? 'Weights, with those of the draft' : 'Weights',
-    kv: 'KV cache',
-    compute: 'Compute buffers',
-    draft: 'Cache and buffers of the draft',
-    prompts: `Prompt cache (up to ${formatBytes(memory.promptCache)})`,
-    engine: 'Rest of the engine',
-    app: 'Window and app',
-    other: 'Everything else',
-    free: 'Free',
+    weights: weightsLabel(memory),
+    kv: t`KV cache`,
+    compute: t`Compute buffers`,
+    draft: t`Cache and buffers of the draft`,
+    prompts: t`Prompt cache (up to ${formatBytes(memory.promptCache)})`,
+    engine: t`Rest of the engine`,
+    app: t`Window and app`,
+    other: t`Everything else`,
+    free: t`Free`,
   };
   return Object.entries(parts)
     .filter(([id]) => shown[id as MemoryPartId] ?? true)
     .map(([id, bytes]) => ({ id: id as MemoryPartId, label: labels[id as MemoryPartId], bytes }));
+}
+
+function weightsLabel({ draft, projector }: Memory): string {
+  if (draft.weights > 0 && projector.weights > 0) return t`Weights, with those of the draft and the projector`;
+  if (draft.weights > 0) return t`Weights, with those of the draft`;
+  return projector.weights > 0 ? t`Weights, with those of the projector` : t`Weights`;
 }
 
 type Parts = Record<MemoryPartId, number>;
@@ -45,8 +52,8 @@ function residentParts(memory: Memory, resident: NonNullable<Memory['resident']>
   const { total } = memory;
   const own = fill(resident.own, {
     kv: memory.kvK + memory.kvV,
-    weights: memory.weights + memory.draft.weights - memory.weightsMapped,
-    compute: memory.compute,
+    weights: memory.weights + memory.draft.weights + memory.projector.weights - memory.weightsMapped,
+    compute: memory.compute + memory.projector.compute,
     draft: memory.draft.kv + memory.draft.compute,
     prompts: memory.promptCacheUsed,
   });
@@ -60,8 +67,9 @@ function residentParts(memory: Memory, resident: NonNullable<Memory['resident']>
 
 /** Where the system tells of no pages: what the engine allocated, and of its process what is more than that. */
 function allocatedParts(memory: Memory): Parts {
-  const { compute, promptCacheUsed: prompts, total } = memory;
-  const weights = memory.weights + memory.draft.weights;
+  const { promptCacheUsed: prompts, total } = memory;
+  const weights = memory.weights + memory.draft.weights + memory.projector.weights;
+  const compute = memory.compute + memory.projector.compute;
   const draft = memory.draft.kv + memory.draft.compute;
   const kv = memory.kvK + memory.kvV;
   const held = allocatedBytes(memory) + prompts;
@@ -95,7 +103,7 @@ export function kvUsed(memory: Pick<Memory, 'kvK' | 'kvV'>, used: number, size: 
 /** "3.76× smaller", or that there is nothing to gain: f16 is its own measure. */
 export function savedText(memory: Pick<Memory, 'kvK' | 'kvV' | 'kvF16'>): string {
   const ratio = savedRatio(memory);
-  return ratio > 1.005 ? `${formatRatio(ratio)} smaller` : 'unfolded';
+  return ratio > 1.005 ? t`${formatRatio(ratio)} smaller` : t`unfolded`;
 }
 
 /** How many times smaller the cache is than the same one at f16. */

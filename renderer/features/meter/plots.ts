@@ -1,18 +1,22 @@
 /** What each plot of the history shows, in words, units and colors. */
+import type { MessageDescriptor } from '@lingui/core';
+import { msg } from '@lingui/core/macro';
+import { i18n } from '../../language';
 import type { HistoryPoint } from '../../state/appState';
-import { formatBytes, formatContext, formatCount, formatRate } from '../../ui/format';
+import { countText } from '../../state/lib/partText';
+import { formatBytes, formatContext, formatRate } from '../../ui/format';
 import { type PlotId, stackedParts } from './historySeries';
 import type { MemoryPartId } from './memoryParts';
 
 export interface PlotLine {
-  label: string;
+  label: MessageDescriptor;
   /** a color of tokens.css, by its variable */
   color: string;
 }
 
 export interface Plot {
   id: PlotId;
-  title: string;
+  title: MessageDescriptor;
   lines: readonly PlotLine[];
   /** with its unit */
   format: (value: number) => string;
@@ -39,51 +43,52 @@ export const partColors: Record<MemoryPartId, string> = {
   free: '--line-strong',
 };
 
-const partLabels: Record<MemoryPartId, string> = {
-  weights: 'Weights',
-  kv: 'KV',
-  compute: 'Compute',
-  draft: 'Draft',
-  prompts: 'Prompts',
-  engine: 'Engine',
-  app: 'App',
-  other: 'Others',
-  free: 'Free',
+const partLabels: Record<MemoryPartId, MessageDescriptor> = {
+  weights: msg`Weights`,
+  kv: msg`KV`,
+  compute: msg({ message: 'Compute', context: 'part of the memory' }),
+  draft: msg({ message: 'Draft', context: 'part of the memory' }),
+  prompts: msg({ message: 'Prompts', context: 'part of the memory' }),
+  engine: msg`Engine`,
+  app: msg({ message: 'App', context: 'part of the memory' }),
+  other: msg({ message: 'Others', context: 'part of the memory' }),
+  free: msg`Free`,
 };
 
 const rate = (value: number) => `${formatRate(value)} tok/s`;
+const rateAxis = (value: number) => new Intl.NumberFormat(i18n.locale, { useGrouping: false }).format(value);
 
 export const plots: readonly Plot[] = [
   {
     id: 'answer',
-    title: 'Writing',
-    lines: [{ label: 'Answer', color: '--accent' }],
+    title: msg({ message: 'Writing', context: 'speed' }),
+    lines: [{ label: msg`Answer`, color: '--accent' }],
     format: rate,
-    formatAxis: String,
+    formatAxis: rateAxis,
     steps: decimalSteps,
     top: () => 10,
   },
   {
     id: 'prompt',
-    title: 'Reading',
-    lines: [{ label: 'Prompt', color: '--syntax-name' }],
+    title: msg({ message: 'Reading', context: 'speed' }),
+    lines: [{ label: msg`Prompt`, color: '--syntax-name' }],
     format: rate,
-    formatAxis: String,
+    formatAxis: rateAxis,
     steps: decimalSteps,
     top: () => 10,
   },
   {
     id: 'context',
-    title: 'Context',
-    lines: [{ label: 'In use', color: '--brass' }],
-    format: (value) => `${formatCount(value)} tokens`,
+    title: msg`Context`,
+    lines: [{ label: msg({ message: 'In use', context: 'part of the context' }), color: '--brass' }],
+    format: (value) => countText(Math.round(value), 'token'),
     formatAxis: formatContext,
     steps: binarySteps,
     top: (last) => last?.contextSize ?? 1,
   },
   {
     id: 'memory',
-    title: 'Memory',
+    title: msg`Memory`,
     lines: stackedParts.map((id) => ({ label: partLabels[id], color: partColors[id] })),
     format: formatBytes,
     formatAxis: formatBytes,

@@ -1,3 +1,5 @@
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { FilePlus2, FolderPlus, LoaderCircle } from 'lucide-react';
 import { useState } from 'react';
 import type { ErrorPayload } from '../../../electron/contract/errors';
@@ -31,7 +33,7 @@ export function AddModels() {
             data-testid="add-model-files"
           >
             <FilePlus2 className="size-3.5" aria-hidden="true" />
-            Add files…
+            <Trans>Add files…</Trans>
           </Button>
           <Button
             size="small"
@@ -40,10 +42,12 @@ export function AddModels() {
             data-testid="add-model-folder"
           >
             <FolderPlus className="size-3.5" aria-hidden="true" />
-            Add folder…
+            <Trans>Add folder…</Trans>
           </Button>
-          {adding && <LoaderCircle className="size-4 animate-spin text-ink-3" aria-label="Adding" />}
-          <span className="ml-auto text-xs text-ink-3">or drop a .gguf into the window</span>
+          {adding && <LoaderCircle className="size-4 animate-spin text-ink-3" aria-label={t`Adding`} />}
+          <span className="ms-auto text-xs text-ink-3">
+            <Trans>or drop a .gguf into the window</Trans>
+          </span>
         </div>
       )}
     </div>
@@ -56,15 +60,13 @@ function Searching() {
   const late = useDebounced(progress !== null, lateMs);
   const { models } = useActions();
   if (!progress || !late) return null;
-  const folders = `${progress.folders.toLocaleString('en')} ${progress.folders === 1 ? 'folder' : 'folders'}`;
-  const found = `${progress.models.toLocaleString('en')} ${progress.models === 1 ? 'model' : 'models'}`;
   return (
     <div className="mb-3 flex items-center gap-2 text-xs text-ink-2" data-testid="models-searching">
       <span className="min-w-0 flex-1 tabular-nums">
-        Searching the folder: {found} in {folders} so far
+        {t`Searching the folder: ${plural(progress.models, { one: '# model', other: '# models' })} in ${plural(progress.folders, { one: '# folder', other: '# folders' })} so far`}
       </span>
       <Button size="small" tone="quiet" onClick={() => void models.cancelAdd()}>
-        Cancel
+        <Trans>Cancel</Trans>
       </Button>
     </div>
   );
@@ -89,16 +91,16 @@ function PathForm({ adding }: { adding: boolean }) {
       }}
     >
       <input
-        aria-label="Path of a GGUF file or of a folder on the computer that runs Concertina"
+        aria-label={t`Path of a GGUF file or of a folder on the computer that runs Concertina`}
         data-testid="add-model-path"
-        placeholder="/path/to/model.gguf or a folder"
+        placeholder={t`/path/to/model.gguf or a folder`}
         value={path}
         spellCheck={false}
         onChange={(event) => setPath(event.target.value)}
         className={`${controlClass} min-w-0 flex-1`}
       />
       <Button type="submit" disabled={adding || path.trim() === ''}>
-        Add
+        <Trans>Add</Trans>
       </Button>
     </form>
   );
@@ -111,7 +113,7 @@ function Refusals() {
   return (
     <Banner
       tone="warn"
-      title={refused.length === 1 ? 'This was not added.' : `${refused.length} were not added.`}
+      title={plural(refused.length, { one: 'This was not added.', other: '# were not added.' })}
       testId="models-refused"
       className="mb-3"
       onClose={models.forgetRefused}
@@ -131,7 +133,8 @@ function Refusals() {
 export function refusalText({ name, error }: { name: string; error: ErrorPayload }): string {
   const [first = '', ...rest] = error.message.split(' ');
   const aboutIt = first === name || first.endsWith(`/${name}`) || first.endsWith(`\\${name}`);
-  const message = `${name}: ${aboutIt ? ['it', ...rest].join(' ') : error.message}`;
+  const about = rest.join(' ');
+  const message = aboutIt ? t`${name}: it ${about}` : `${name}: ${error.message}`;
   const ended = /[.!?]$/.test(message) ? message : `${message}.`;
   return error.hint ? `${ended} ${error.hint}` : ended;
 }

@@ -1,5 +1,7 @@
 /** Deletes one place of a model: asked first, with what goes, and for some seconds it can be had back. */
 
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Trash2, Undo2 } from 'lucide-react';
 import { useState } from 'react';
 import { type ModelEntry, type ModelPlace, undoDeleteMs } from '../../../electron/contract/models';
@@ -30,7 +32,7 @@ export function DeleteModel({ model, place, small = false }: DeleteModelProps) {
     <>
       {small ? (
         <IconButton
-          label={inUse ? 'In use: choose another model to delete it' : `Delete ${place.fileName} (${size})…`}
+          label={inUse ? t`In use: choose another model to delete it` : t`Delete ${place.fileName} (${size})…`}
           icon={<Trash2 />}
           size="small"
           side="left"
@@ -43,18 +45,18 @@ export function DeleteModel({ model, place, small = false }: DeleteModelProps) {
           size="small"
           tone="danger"
           disabled={inUse}
-          title={inUse ? 'It is in use: choose another model first.' : undefined}
+          title={inUse ? t`It is in use: choose another model first.` : undefined}
           onClick={() => setAsks(true)}
           data-testid="model-trash"
         >
           <Trash2 className="size-3.5" aria-hidden="true" />
-          Delete…
+          <Trans>Delete…</Trans>
         </Button>
       )}
       <Confirm
-        title={`Delete ${place.fileName}?`}
+        title={t`Delete ${place.fileName}?`}
         description={whatGoes(model, place, headless)}
-        action={`Delete ${size}`}
+        action={t`Delete ${size}`}
         open={asks}
         onOpenChange={setAsks}
         onConfirm={() => void models.delete({ ...place, bytes: model.fileBytes })}
@@ -65,10 +67,15 @@ export function DeleteModel({ model, place, small = false }: DeleteModelProps) {
 
 /** What goes with a file, before it goes. */
 function whatGoes({ places }: ModelEntry, { location, app }: ModelPlace, headless: boolean): string {
-  const what = `The file in ${location}, with all its parts${headless ? ', for good' : ': it goes to the trash of the system'}.`;
-  const warning = app ? ` ${app} keeps it there and will miss it.` : '';
-  const others = places.length > 1 ? ' Its other places stay.' : '';
-  return `${what}${warning}${others} You have ${undoDeleteMs / 1000} seconds to undo it.`;
+  const sentences = [
+    headless
+      ? t`The file in ${location}, with all its parts, for good.`
+      : t`The file in ${location}, with all its parts: it goes to the trash of the system.`,
+    ...(app ? [t`${app} keeps it there and will miss it.`] : []),
+    ...(places.length > 1 ? [t`Its other places stay.`] : []),
+    t`You have ${undoDeleteMs / 1000} seconds to undo it.`,
+  ];
+  return sentences.join(' ');
 }
 
 /** At the end of a list of models: those that were deleted a moment ago. */
@@ -78,16 +85,18 @@ export function Deleted() {
   return deleting.map(({ id, fileName, bytes }) => (
     <li key={id} className="flex items-center gap-3 px-2.5 py-2 text-sm" data-testid="model-deleted">
       <p role="status" className="min-w-0 flex-1 text-ink-2 [overflow-wrap:anywhere]">
-        {fileName} is deleted ({formatBytes(bytes)}).
+        <Trans>
+          {fileName} is deleted ({formatBytes(bytes)}).
+        </Trans>
       </p>
       <Button
         size="small"
-        aria-label={`Undo: keep ${fileName}`}
+        aria-label={t`Undo: keep ${fileName}`}
         onClick={() => void models.keep(id)}
         data-testid="model-undo"
       >
         <Undo2 className="size-3.5" aria-hidden="true" />
-        Undo
+        <Trans>Undo</Trans>
       </Button>
     </li>
   ));

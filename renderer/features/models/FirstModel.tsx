@@ -3,12 +3,15 @@
  * asked of the hub before the person asks for the model. Gone as soon as there is a model of the person's own.
  */
 
+import { msg, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Download as DownloadIcon, FolderOpen, Search } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { ErrorPayload } from '../../../electron/contract/errors';
 import type { ContextFit } from '../../../electron/contract/fit';
 import type { CatalogEntry, Download } from '../../../electron/contract/hub';
 import { type FirstModel as Choice, firstModelOf, paceText } from '../../../electron/contract/lib/forecast';
+import { i18n } from '../../language';
 import { selectCanAsk, selectHeadless, selectMachineFraction, selectMachineProfile } from '../../state/slices/engine';
 import { selectCatalog, selectDownloads, selectFirstRequest } from '../../state/slices/hub';
 import { selectEmbeddedModel, selectHasOwnModel, selectIsEmbedded } from '../../state/slices/models';
@@ -30,7 +33,7 @@ export function FirstModel() {
   if (own || !embedded) return null;
   return (
     <section
-      aria-label="Get a larger model"
+      aria-label={t`Get a larger model`}
       data-testid="first-model"
       className="rise mt-5 rounded-xl border border-accent/40 bg-raised p-4 shadow-card short:mt-3 short:px-3.5 short:py-2.5"
     >
@@ -62,11 +65,11 @@ function useChatWhenDone(going: Download | null): void {
 function Going({ download }: { download: Download }) {
   return (
     <>
-      <ul aria-label="Downloads" className="-mx-4 -my-2 short:-my-2.5">
+      <ul aria-label={t`Downloads`} className="-mx-4 -my-2 short:-my-2.5">
         <DownloadRow download={download} />
       </ul>
       <p className="mt-2 text-xs text-ink-3">
-        When it is here, it is loaded and you can chat with it. Try the built-in model meanwhile.
+        <Trans>When it is here, it is loaded and you can chat with it. Try the built-in model meanwhile.</Trans>
       </p>
     </>
   );
@@ -79,26 +82,26 @@ function Offer() {
 
   if (typeof choice === 'string') {
     return (
-      <Frame title="Get a real model">
-        <p role="status">{noChoice[choice]}</p>
+      <Frame title={t`Get a real model`}>
+        <p role="status">{i18n._(noChoice[choice])}</p>
       </Frame>
     );
   }
   const { entry } = choice;
   const action = asking ? (
     <Button onClick={hub.leaveFirst} data-testid="first-model-cancel">
-      Cancel
+      <Trans>Cancel</Trans>
     </Button>
   ) : (
     <Button tone="primary" onClick={() => void hub.takeFirst(entry)} data-testid="first-model-get">
       <DownloadIcon className="size-4" aria-hidden="true" />
-      {problem ? 'Try again' : `Download, about ${formatBytes(choice.bytes)}`}
+      {problem ? t`Try again` : t`Download, about ${formatBytes(choice.bytes)}`}
     </Button>
   );
   return (
-    <Frame title={`Get a real model: ${entry.title}`} action={action}>
+    <Frame title={t`Get a real model: ${entry.title}`} action={action}>
       <p data-testid="first-model-facts">{factsText(choice)}</p>
-      {asking && <Progress label={`Asking the hub for ${entry.title}`} share={null} />}
+      {asking && <Progress label={t`Asking the hub for ${entry.title}`} share={null} />}
       {problem && (
         <p role="status" className="mt-1 text-warn" data-testid="first-model-problem">
           {kindWords(problem)}
@@ -147,19 +150,20 @@ function Ways() {
     <div className="flex gap-1">
       <Button size="small" tone="quiet" onClick={() => ui.showModels('discover')} data-testid="first-model-others">
         <Search className="size-3.5" aria-hidden="true" />
-        Other models
+        <Trans>Other models</Trans>
       </Button>
       <Button size="small" tone="quiet" onClick={() => void addOwn()} data-testid="first-model-file">
-        <FolderOpen className="size-3.5" aria-hidden="true" />I have a file
+        <FolderOpen className="size-3.5" aria-hidden="true" />
+        <Trans>I have a file</Trans>
       </Button>
     </div>
   );
 }
 
 const noChoice = {
-  looking: 'Looking which model fits this computer…',
-  unknown: 'There are models for every size of computer. How much fits here could not be found out just now.',
-  none: 'None of the suggested models fits into the memory that is free now. Other ones are smaller.',
+  looking: msg`Looking which model fits this computer…`,
+  unknown: msg`There are models for every size of computer. How much fits here could not be found out just now.`,
+  none: msg`None of the suggested models fits into the memory that is free now. Other ones are smaller.`,
 } as const;
 
 /** What is measured and free decides; it is looked at once, when both are known. */
@@ -193,12 +197,12 @@ function useChoice(): Choice | keyof typeof noChoice {
 
 /** "A good first model for a laptop. Takes at least 2.28 GiB of memory, 9.1 GiB are free. Writes at most …" */
 function factsText({ entry, bytes, available, rate }: Choice): string {
-  const memory = `Takes at least ${formatBytes(bytes)} of memory; ${formatBytes(available)} are free.`;
-  const speed = rate === null ? '' : ` Writes at most ${paceText(rate)} (an estimate).`;
-  return `${entry.about} ${memory}${speed}`;
+  const memory = t`Takes at least ${formatBytes(bytes)} of memory; ${formatBytes(available)} are free.`;
+  const speed = rate === null ? '' : t`Writes at most ${paceText(rate)} (an estimate).`;
+  return `${entry.about} ${memory} ${speed}`.trim();
 }
 
 function kindWords({ code, message, hint }: ErrorPayload): string {
   if (code !== 'network-failed') return `${message} ${hint}`.trim();
-  return `The hub that keeps the models cannot be reached right now. The built-in model works without it, and so does any model file that you have. ${message}`;
+  return t`The hub that keeps the models cannot be reached right now. The built-in model works without it, and so does any model file that you have. ${message}`;
 }

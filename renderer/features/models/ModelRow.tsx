@@ -1,11 +1,13 @@
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Check, TriangleAlert, X } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import { type ContextFit, shortBudget } from '../../../electron/contract/fit';
 import { allocatedBytes } from '../../../electron/contract/lib/memory';
 import type { ModelEntry } from '../../../electron/contract/models';
 import { selectCanAsk, selectLoadedModelId, selectLoadProgress, selectStatus } from '../../state/slices/engine';
-import { selectSelectingId } from '../../state/slices/models';
-import { selectSavedContext } from '../../state/slices/settings';
+import { canChat, selectSelectingId } from '../../state/slices/models';
+import { selectSavedContext, selectSettings } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
 import { Button, IconButton } from '../../ui/Button';
 import { cx } from '../../ui/cx';
@@ -29,6 +31,7 @@ export function ModelRow({ model, children }: ModelRowProps) {
   // of several places one has to be chosen: in the details
   const only = model.places.length === 1 ? model.places[0] : undefined;
   const isLoaded = loadedId === model.id && (state === 'ready' || state === 'generating');
+  const chats = canChat(model);
   const isLoading = selecting || (loadedId === model.id && state === 'loading');
 
   return (
@@ -40,10 +43,10 @@ export function ModelRow({ model, children }: ModelRowProps) {
     >
       <button
         type="button"
-        disabled={model.problem !== null || isLoading}
+        disabled={model.problem !== null || isLoading || !chats}
         aria-current={isLoaded || undefined}
         onClick={() => void (isLoaded ? undefined : models.select(model.id))}
-        className="flex w-full items-start gap-2.5 rounded-lg px-2.5 py-2 pr-18 text-left"
+        className="flex w-full items-start gap-2.5 rounded-lg px-2.5 py-2 pe-18 text-start"
       >
         <span className="mt-0.5 size-4 shrink-0 [&_svg]:size-4" aria-hidden="true">
           {isLoaded && <Check className="text-accent" />}
@@ -52,42 +55,45 @@ export function ModelRow({ model, children }: ModelRowProps) {
         <span className="min-w-0 flex-1">
           <span className={cx('flex items-baseline gap-2', model.problem !== null && 'text-ink-3')}>
             <span className="truncate font-medium">{modelName(model)}</span>
+            {!chats && (
+              <span className="shrink-0 rounded border border-line-strong px-1 text-[0.6875rem] text-ink-3">
+                {model.info?.pooling === 'rank' ? t`ranking model` : t`embedding model`}
+              </span>
+            )}
             {model.defaults && (
               <span className="shrink-0 rounded border border-line-strong px-1 text-[0.6875rem] text-ink-3">
-                own settings
+                <Trans>own settings</Trans>
               </span>
             )}
             {model.source === 'embedded' && (
               <span className="shrink-0 rounded border border-line-strong px-1 text-[0.6875rem] text-ink-3">
-                built in
+                <Trans>built in</Trans>
               </span>
             )}
           </span>
           <Facts model={model} />
-          {!isLoaded && <ModelFit model={model} />}
+          {!isLoaded && chats && <ModelFit model={model} />}
           {model.problem !== null && <span className="mt-0.5 block text-xs text-warn">{model.problem}</span>}
           <span className="mt-0.5 block truncate text-xs text-ink-3" title={`${model.location}/${model.fileName}`}>
-            {model.source === 'embedded'
-              ? 'Small: answers direct questions about short texts'
-              : `${model.fileName} in ${model.location}`}
-            {model.places.length > 1 && `, and in ${model.places.length - 1} more`}
+            {placeText(model)}
           </span>
         </span>
       </button>
       {isLoading && (
         <div className="flex items-center gap-3 px-9 pb-2.5">
-          <Progress label={`Loading ${modelName(model)}`} share={progress} />
+          <Progress label={t`Loading ${modelName(model)}`} share={progress} />
           <Button size="small" tone="quiet" onClick={() => void engine.cancelLoad()}>
-            Cancel
+            <Trans>Cancel</Trans>
           </Button>
         </div>
       )}
+      {!chats && <EmbeddingUse model={model} />}
       {children}
       {model.source !== 'embedded' && !isLoading && (
-        <span className="reveal absolute top-1.5 right-1.5 flex">
+        <span className="reveal absolute top-1.5 end-1.5 flex">
           {only && <DeleteModel model={model} place={only} small />}
           <IconButton
-            label="Take off the list (the file stays)"
+            label={t`Take off the list (the file stays)`}
             icon={<X />}
             size="small"
             side="left"
@@ -99,6 +105,44 @@ export function ModelRow({ model, children }: ModelRowProps) {
   );
 }
 
+function placeText({ source, fileName, location, places }: ModelEntry): string {
+  if (source === 'embedded') return t`Small: answers direct questions about short texts`;
+  return plural(places.length - 1, {
+    0: `${fileName} in ${location}`,
+    one: `${fileName} in ${location}, and in # more`,
+    other: `${fileName} in ${location}, and in # more`,
+  });
+}
+
+// A model that makes vectors of texts cannot chat; it can find passages of documents.
+
+function EmbeddingUse({ model }: { model: ModelEntry }) {
+  const chosen = useApp(selectSettings)?.documents.searchModel ?? null;
+  const { settings } = useActions();
+  if (model.info?.pooling === 'rank')
+    return (
+      <p className="px-9 pb-2 text-xs text-ink-2">
+        <Trans>Ranks texts and cannot chat. This app has no use for it.</Trans>
+      </p>
+    );
+  const isChosen = model.places.some(({ id }) => id === chosen);
+  return (
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-1 px-9 pb-2 text-xs text-ink-2">
+      <span>
+        {isChosen ? t`Used for searching documents.` : t`Cannot chat, but may help to find passages of documents.`}
+      </span>
+      <Button
+        size="small"
+        data-testid="use-for-search"
+        disabled={model.problem !== null}
+        onClick={() => void settings.update({ documents: { searchModel: isChosen ? null : model.id } })}
+      >
+        {isChosen ? t`Do not use` : t`Use for searching documents`}
+      </Button>
+    </div>
+  );
+}
+
 function Facts({ model }: { model: ModelEntry }) {
   const { info } = model;
   const facts = [
@@ -106,9 +150,9 @@ function Facts({ model }: { model: ModelEntry }) {
     ...(info
       ? [
           info.quantization,
-          `${formatParameters(info.parameters)} parameters`,
-          `${info.layers} layers`,
-          `${formatContext(info.nCtxTrain)} context`,
+          t`${formatParameters(info.parameters)} parameters`,
+          plural(info.layers, { one: '# layer', other: '# layers' }),
+          t`${formatContext(info.nCtxTrain)} context`,
         ]
       : []),
   ];
@@ -164,8 +208,11 @@ function useModelFit({ id, problem, defaults }: ModelEntry): ContextFit | null {
 
 /** "Takes 5.60 GiB with these settings: fits." */
 function modelFitText({ estimate, budgets, fits }: ContextFit): string {
-  const takes = `Takes ${formatBytes(allocatedBytes(estimate))} with the settings as they are`;
+  const size = formatBytes(allocatedBytes(estimate));
   const short = shortBudget(budgets);
-  if (short) return `${takes}: does not fit, ${formatBytes(Math.max(0, short.available))} are free.`;
-  return fits ? `${takes}: fits.` : `${takes}.`;
+  if (short) {
+    const free = formatBytes(Math.max(0, short.available));
+    return t`Takes ${size} with the settings as they are: does not fit, ${free} are free.`;
+  }
+  return fits ? t`Takes ${size} with the settings as they are: fits.` : t`Takes ${size} with the settings as they are.`;
 }

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useShallow } from 'zustand/shallow';
 import type { AnswerStats, Message } from '../../../electron/contract/chats';
 import type { LoadedContext } from '../../../electron/contract/engine';
@@ -50,7 +52,7 @@ export function ApplyBar() {
         data-testid="apply-cost"
         data-kind={cost?.kind}
       >
-        {writing ? 'An answer is being written. Stop it or wait for its end.' : cost?.text}
+        {writing ? t`An answer is being written. Stop it or wait for its end.` : cost?.text}
       </p>
       {refused && <Refusal />}
       <div className="mt-2.5 flex justify-end gap-2">
@@ -61,7 +63,7 @@ export function ApplyBar() {
           onClick={settings.discardContext}
           data-testid="settings-discard"
         >
-          Discard
+          <Trans>Discard</Trans>
         </Button>
         <Button
           size="small"
@@ -70,7 +72,7 @@ export function ApplyBar() {
           onClick={() => void settings.applyContext(refused)}
           data-testid={refused ? 'settings-force' : 'settings-apply'}
         >
-          {applying ? 'Reloading…' : refused ? 'Load anyway' : 'Apply and reload'}
+          {applying ? t`Reloading…` : refused ? t`Load anyway` : t`Apply and reload`}
         </Button>
       </div>
     </div>
@@ -90,14 +92,16 @@ function Refusal() {
     <div className="mt-2.5 rounded-md bg-bad-soft px-3 py-2.5 text-xs" data-testid="settings-refusal">
       <p role="alert" className="font-medium text-bad">
         {short
-          ? `This does not fit: ${formatBytes(short.needed)} are needed, ${formatBytes(Math.max(0, short.available))} are free.`
-          : 'This does not fit.'}
+          ? t`This does not fit: ${formatBytes(short.needed)} are needed, ${formatBytes(Math.max(0, short.available))} are free.`
+          : t`This does not fit.`}
       </p>
       {offers?.length === 0 && (
-        <p className="mt-1 text-ink-2">No shorter context and no cache type helps: choose a smaller model.</p>
+        <p className="mt-1 text-ink-2">
+          <Trans>No shorter context and no cache type helps: choose a smaller model.</Trans>
+        </p>
       )}
       {offers && offers.length > 0 && (
-        <ul className="mt-2 flex flex-wrap gap-1.5" aria-label="What fits">
+        <ul className="mt-2 flex flex-wrap gap-1.5" aria-label={t`What fits`}>
           {offers.map((offer) => (
             <li key={offerText(offer)}>
               <Button size="small" onClick={() => settings.editContext(changeOf(offer))} data-testid="settings-offer">
@@ -149,20 +153,26 @@ interface ApplyCost {
 }
 
 export function applyCost({ loaded, saved, edited, used, trained, rate }: ApplyFacts): ApplyCost {
-  if (!loaded || used === 0) return { kind: 'nothing', text: 'Reloads the model. The chat stays.' };
+  if (!loaded || used === 0) return { kind: 'nothing', text: t`Reloads the model. The chat stays.` };
   const tokens = formatCount(used);
   if (used >= requestedLength(edited, trained)) {
     return {
       kind: 'too-short',
-      text: `The chat stays, but its ${tokens} tokens are more than this context holds: it cannot be continued with it.`,
+      text: t`The chat stays, but its ${tokens} tokens are more than this context holds: it cannot be continued with it.`,
     };
   }
   const sameWeights = edited.gpuLayers === saved.gpuLayers;
   if (sameWeights && keepsCache(loaded, edited, used, trained)) {
-    return { kind: 'kept', text: `The chat stays, and the cache is kept: its ${tokens} tokens are not read again.` };
+    return { kind: 'kept', text: t`The chat stays, and the cache is kept: its ${tokens} tokens are not read again.` };
   }
-  const time = rate === null ? '' : `, about ${formatTimeLeft((used / rate) * 1000)} at ${formatRate(rate)} tok/s`;
-  return { kind: 'again', text: `The chat stays. Its ${tokens} tokens are read again with the next question${time}.` };
+  const kind = 'again';
+  if (rate === null)
+    return { kind, text: t`The chat stays. Its ${tokens} tokens are read again with the next question.` };
+  const time = formatTimeLeft((used / rate) * 1000);
+  return {
+    kind,
+    text: t`The chat stays. Its ${tokens} tokens are read again with the next question, about ${time} at ${formatRate(rate)} tok/s.`,
+  };
 }
 
 /** a rate over fewer tokens says more about the start than about reading */

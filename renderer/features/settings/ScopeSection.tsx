@@ -3,6 +3,8 @@
  * told is always its own, and not among them here.
  */
 
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { toast } from 'sonner';
 import type { ModelEntry } from '../../../electron/contract/models';
 import type { ModelDefaults, Settings } from '../../../electron/contract/settings';
@@ -12,11 +14,6 @@ import { selectSettings } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { Segmented } from '../../ui/Segmented';
-
-const scopes = [
-  { value: 'all', label: 'All models' },
-  { value: 'model', label: 'This model' },
-] as const;
 
 export function ScopeSection() {
   const model = useApp(selectCurrentModel);
@@ -31,9 +28,12 @@ export function ScopeSection() {
     <div className="grid justify-items-start gap-2" data-testid="settings-scope" data-own={own}>
       <Segmented
         name="settings-scope"
-        label="Settings of"
+        label={t`Settings of`}
         value={own ? 'model' : 'all'}
-        options={scopes}
+        options={[
+          { value: 'all', label: t`All models` },
+          { value: 'model', label: t`This model` },
+        ]}
         onValue={(scope) => (scope === 'model' ? saveAll() : void reset(model))}
       />
       <p className="text-xs leading-relaxed text-ink-3" role="status" data-testid="settings-scope-text">
@@ -41,7 +41,7 @@ export function ScopeSection() {
       </p>
       {own && !isWhole(defaults) && (
         <Button size="small" onClick={saveAll} data-testid="settings-scope-whole">
-          Sampling and system prompt, too
+          <Trans>Sampling and system prompt, too</Trans>
         </Button>
       )}
     </div>
@@ -51,9 +51,9 @@ export function ScopeSection() {
   async function reset({ id, defaults }: ModelEntry): Promise<void> {
     const template = defaults?.template ?? null;
     if (!(await models.setDefaults(id, template && { ...nothingOwn, template }))) return;
-    toast('This model now uses the settings of all models', {
+    toast(t`This model now uses the settings of all models`, {
       duration: 10_000,
-      action: { label: 'Undo', onClick: () => void models.setDefaults(id, defaults) },
+      action: { label: t`Undo`, onClick: () => void models.setDefaults(id, defaults) },
     });
   }
 }
@@ -77,12 +77,14 @@ function isWhole(defaults: ModelDefaults): boolean {
 
 function scopeText({ info, fileName, defaults }: Pick<ModelEntry, 'info' | 'fileName' | 'defaults'>): string {
   const name = info?.name || fileName;
-  if (!defaults || sharable(defaults).every((part) => part === null)) return `${name} has what is set for all models.`;
+  if (!defaults || sharable(defaults).every((part) => part === null)) return t`${name} has what is set for all models.`;
   const parts = [
-    ...(defaults.context ? ['context, cache types and GPU layers'] : []),
-    ...(defaults.sampling ? ['sampling'] : []),
-    ...(defaults.systemPrompt === null ? [] : ['system prompt']),
+    ...(defaults.context ? [t`context, cache types and GPU layers`] : []),
+    ...(defaults.sampling ? [t`sampling`] : []),
+    ...(defaults.systemPrompt === null ? [] : [t`system prompt`]),
   ];
-  const list = [parts.slice(0, -1).join(', '), parts.at(-1)].filter(Boolean).join(' and ');
-  return `For ${name} alone: ${list}. They count whenever it is loaded, and changes here stay with it.`;
+  const [first = '', second = '', third = ''] = parts;
+  const two = second === '' ? first : t`${first} and ${second}`;
+  const list = third === '' ? two : t`${first}, ${second} and ${third}`;
+  return t`For ${name} alone: ${list}. They count whenever it is loaded, and changes here stay with it.`;
 }

@@ -1,21 +1,26 @@
 /** The settings in three parts: how the model answers, what the memory holds, and all that few people change. */
 
+import type { MessageDescriptor } from '@lingui/core';
+import { msg, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { type ReactNode, useEffect } from 'react';
 import { toast } from 'sonner';
 import { useShallow } from 'zustand/shallow';
+import { replaceSampling } from '../../../electron/contract/lib/settingsPatch';
 import {
   autoContext,
   type ContextSettings,
   type OwnSampling,
-  replaceSampling,
   type Settings,
 } from '../../../electron/contract/settings';
+import { i18n } from '../../language';
 import { selectApiStatus } from '../../state/slices/api';
 import { isSame, selectReplaced } from '../../state/slices/presets';
 import { selectEditedContext, selectSettings } from '../../state/slices/settings';
 import { selectSettingsTab } from '../../state/slices/ui';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
+import { ChoiceField } from '../../ui/Segmented';
 import { SidePanel } from '../../ui/SidePanel';
 import { Tabs } from '../../ui/Tabs';
 import { ApplyBar } from './ApplyBar';
@@ -44,22 +49,22 @@ export function SettingsPanel() {
   return (
     <SidePanel
       name="settings"
-      title="Settings"
-      closeLabel="Close the settings"
+      title={t`Settings`}
+      closeLabel={t`Close the settings`}
       onClose={() => ui.setSettings(false)}
       className="w-[22.5rem]"
     >
       {settings && (
         <Tabs
-          label="Parts of the settings"
+          label={t`Parts of the settings`}
           value={tab}
           onValue={ui.showSettings}
           tabs={[
-            { value: 'chat', label: 'Chat', testId: 'settings-tab-chat', content: <ChatTab {...settings} /> },
-            { value: 'memory', label: 'Memory', testId: 'settings-tab-memory', content: <MemoryTab {...settings} /> },
+            { value: 'chat', label: t`Chat`, testId: 'settings-tab-chat', content: <ChatTab {...settings} /> },
+            { value: 'memory', label: t`Memory`, testId: 'settings-tab-memory', content: <MemoryTab {...settings} /> },
             {
               value: 'advanced',
-              label: 'Advanced',
+              label: t`Advanced`,
               testId: 'settings-tab-advanced',
               content: <AdvancedTab {...settings} />,
             },
@@ -78,26 +83,29 @@ function useFitOfEdits(): void {
   useAskFit(context, context ? longestOnSlider(context, trained) : 0);
 }
 
-function ChatTab({ systemPrompt, template, sampling, ...settings }: Settings) {
+function ChatTab({ systemPrompt, template, sampling, titles, ...settings }: Settings) {
   return (
     <Scrolled>
-      <Section title="Settings of">
+      <Section title={t`Settings of`}>
         <ScopeSection />
       </Section>
-      <Section title="System prompt">
+      <Section title={t`System prompt`}>
         <PromptSection systemPrompt={systemPrompt} />
       </Section>
-      <Section title="Presets">
+      <Section title={t`Presets`}>
         <PresetSection />
       </Section>
-      <Section title="Thinking">
+      <Section title={t`Thinking`}>
         <ThinkingSection template={template} />
       </Section>
-      <Section title="Sampling">
+      <Section title={t`Sampling`}>
         <SamplingSection sampling={sampling} />
         <ResetSampling sampling={sampling} />
       </Section>
-      <Section title="Appearance and window">
+      <Section title={t`Names of chats`}>
+        <TitlesField titles={titles} />
+      </Section>
+      <Section title={t`Appearance and window`}>
         <WindowSection settings={settings} />
       </Section>
     </Scrolled>
@@ -107,14 +115,14 @@ function ChatTab({ systemPrompt, template, sampling, ...settings }: Settings) {
 function MemoryTab({ overflow, documents, sessions }: Settings) {
   return (
     <Scrolled>
-      <Section title="Settings of">
+      <Section title={t`Settings of`}>
         <ScopeSection />
       </Section>
-      <Section title="Context and cache">
+      <Section title={t`Context and cache`}>
         <CacheSection overflow={overflow} />
         <ResetContext />
       </Section>
-      <Section title="Documents and kept chats">
+      <Section title={t`Documents and kept chats`}>
         <DocumentsSection documents={documents} sessions={sessions} />
         <KeptSection sessions={sessions} />
       </Section>
@@ -125,21 +133,21 @@ function MemoryTab({ overflow, documents, sessions }: Settings) {
 function AdvancedTab({ template }: Settings) {
   return (
     <Scrolled>
-      <Section title="Engine">
+      <Section title={t`Engine`}>
         <EngineSection />
         <RopeSection />
         <ResetContext />
       </Section>
-      <Section title="This machine">
+      <Section title={t`This machine`}>
         <MachineSection />
       </Section>
-      <Section title="Chat template">
+      <Section title={t`Chat template`}>
         <VariablesSection template={template} />
       </Section>
-      <Section title="Model hub">
+      <Section title={t`Model hub`}>
         <HubSection />
       </Section>
-      <Section title="API for other programs">
+      <Section title={t`API for other programs`}>
         <ApiSection />
       </Section>
     </Scrolled>
@@ -162,12 +170,12 @@ function Section({ title, children }: { title: string; children: ReactNode }) {
 function ApiSection() {
   const status = useApp(selectApiStatus);
   const { api } = useActions();
-  const listens = status?.address ? `It listens at ${status.address}.` : 'It is off: no other program can ask.';
+  const listens = status?.address ? t`It listens at ${status.address}.` : t`It is off: no other program can ask.`;
   return (
     <div className="flex items-center justify-between gap-3">
       <p className="min-w-0 text-sm [overflow-wrap:anywhere] text-ink-2">{status?.problem?.message ?? listens}</p>
       <Button size="small" onClick={api.show} data-testid="api-open">
-        Show
+        <Trans>Show</Trans>
       </Button>
     </div>
   );
@@ -183,6 +191,31 @@ function ResetContext() {
   return <Reset testId="settings-reset-context" onReset={() => settings.editContext(defaultContext)} />;
 }
 
+function TitlesField({ titles }: Pick<Settings, 'titles'>) {
+  const { settings } = useActions();
+  return (
+    <ChoiceField
+      name="titles"
+      label={t`Name chats`}
+      testId="settings-titles"
+      value={titles}
+      options={titleOptions.map(({ value, label }) => ({ value, label: i18n._(label) }))}
+      help={i18n._(titleHelp[titles])}
+      onValue={(next) => void settings.update({ titles: next })}
+    />
+  );
+}
+
+const titleOptions = [
+  { value: 'model', label: msg`By the model` },
+  { value: 'question', label: msg`From the question` },
+] as const;
+
+const titleHelp: Record<Settings['titles'], MessageDescriptor> = {
+  model: msg`When nothing else is asked for some seconds, the model writes a title from the chat that it has just read, at no cost for the next question. Models with fewer than 250 million parameters, as the built-in one, are not asked: they write no titles. A name that you gave stays.`,
+  question: msg`The first line of the first question, cut where it is long.`,
+};
+
 function ResetSampling({ sampling }: { sampling: OwnSampling }) {
   const { settings } = useActions();
   if (Object.keys(sampling).length === 0) return null;
@@ -193,7 +226,7 @@ function ResetSampling({ sampling }: { sampling: OwnSampling }) {
 function Reset({ testId, onReset }: { testId: string; onReset: () => void }) {
   return (
     <Button size="small" tone="quiet" className="justify-self-start" onClick={onReset} data-testid={testId}>
-      Back to the defaults
+      <Trans>Back to the defaults</Trans>
     </Button>
   );
 }
@@ -211,6 +244,7 @@ export const defaultContext: ContextSettings = {
   rope: 'model',
   speculation: 'ngram',
   draftModel: '',
+  projector: 'auto',
 };
 
 /** A new chat begins with the default preset: values that are in no preset are not lost by that. */
@@ -219,10 +253,10 @@ export function useReplacedToast(): void {
   const { presets } = useActions();
   useEffect(() => {
     if (!replaced) return;
-    toast(`New chats begin with ${replaced.by}`, {
-      description: 'Your own values of prompt and sampling were put aside.',
+    toast(t`New chats begin with ${replaced.by}`, {
+      description: t`Your own values of prompt and sampling were put aside.`,
       duration: 10_000,
-      action: { label: 'Undo', onClick: () => void presets.restoreReplaced() },
+      action: { label: t`Undo`, onClick: () => void presets.restoreReplaced() },
     });
   }, [replaced, presets]);
 }

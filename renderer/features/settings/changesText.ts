@@ -1,27 +1,35 @@
+import type { MessageDescriptor } from '@lingui/core';
+import { msg, t } from '@lingui/core/macro';
 import type { ModelEntry } from '../../../electron/contract/models';
 import { autoContext, type ContextSettings } from '../../../electron/contract/settings';
+import { i18n } from '../../language';
 import { formatCount } from '../../ui/format';
 
-const labels: Record<keyof ContextSettings, string> = {
-  nCtx: 'Context',
-  typeK: 'K cache',
-  typeV: 'V cache',
-  flashAttention: 'Flash attention',
-  threads: 'Threads',
-  gpuLayers: 'GPU layers',
-  batch: 'Batch',
-  rope: 'Longer than trained',
-  speculation: 'Drafting',
-  draftModel: 'Draft model',
+const labels: Record<keyof ContextSettings, MessageDescriptor> = {
+  nCtx: msg`Context`,
+  typeK: msg`K cache`,
+  typeV: msg`V cache`,
+  flashAttention: msg`Flash attention`,
+  threads: msg`Threads`,
+  gpuLayers: msg`GPU layers`,
+  batch: msg`Batch`,
+  rope: msg`Longer than trained`,
+  speculation: msg`Drafting`,
+  draftModel: msg`Draft model`,
+  projector: msg`Images and sound`,
 };
 
-export const speculationNames: Record<ContextSettings['speculation'], string> = {
-  off: 'Off',
-  ngram: 'Text',
-  draft: 'Model',
-  mtp: 'MTP',
+export const speculationNames: Record<ContextSettings['speculation'], MessageDescriptor> = {
+  off: msg`Off`,
+  ngram: msg`Text`,
+  draft: msg`Model`,
+  mtp: msg`MTP`,
 };
-export const ropeNames: Record<ContextSettings['rope'], string> = { model: 'No', yarn: 'YaRN', linear: 'Linear' };
+export const ropeNames: Record<ContextSettings['rope'], MessageDescriptor> = {
+  model: msg`No`,
+  yarn: msg`YaRN`,
+  linear: msg`Linear`,
+};
 
 type Named = Pick<ModelEntry, 'id' | 'fileName'>;
 
@@ -32,17 +40,20 @@ export function changesText(
   models: readonly Named[] = [],
 ): string[] {
   const keys = (Object.keys(labels) as (keyof ContextSettings)[]).filter((key) => draft[key] !== undefined);
-  return keys.map((key) => `${labels[key]} ${print(key, saved[key], models)} → ${print(key, draft[key], models)}`);
+  return keys.map(
+    (key) => `${i18n._(labels[key])} ${print(key, saved[key], models)} → ${print(key, draft[key], models)}`,
+  );
 }
 
 function print(key: keyof ContextSettings, value: string | number | undefined, models: readonly Named[]): string {
-  if (key === 'nCtx' && value === autoContext) return 'auto';
-  if ((key === 'threads' && value === 0) || (key === 'gpuLayers' && value === -1)) return 'auto';
+  if (key === 'nCtx' && value === autoContext) return t`auto`;
+  if ((key === 'threads' && value === 0) || (key === 'gpuLayers' && value === -1)) return t`auto`;
   if (key === 'draftModel') {
     const listed = models.find(({ id }) => id === value)?.fileName;
-    return listed ?? (value === '' ? 'none' : String(value).replace(/^.*[\\/]/, ''));
+    return listed ?? (value === '' ? t`none` : String(value).replace(/^.*[\\/]/, ''));
   }
-  if (key === 'speculation') return speculationNames[value as ContextSettings['speculation']];
-  if (key === 'rope') return ropeNames[value as ContextSettings['rope']];
+  if (key === 'projector') return value === '' ? t`off` : String(value).replace(/^.*[\\/]/, '');
+  if (key === 'speculation') return i18n._(speculationNames[value as ContextSettings['speculation']]);
+  if (key === 'rope') return i18n._(ropeNames[value as ContextSettings['rope']]);
   return typeof value === 'number' ? formatCount(value) : String(value);
 }

@@ -1,5 +1,7 @@
 /** All chats: pinned ones, folders, and the rest by date. */
 
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import {
   ChevronRight,
   Columns3,
@@ -19,9 +21,11 @@ import { limits } from '../../../electron/contract/limits';
 import { arrangeChats } from '../../state/lib/chatList';
 import { selectShutFolders } from '../../state/slices/chats';
 import { selectIsAnswering } from '../../state/slices/live';
+import { selectShelfFolders } from '../../state/slices/shelf';
 import { useActions, useApp } from '../../state/useApp';
 import { cx } from '../../ui/cx';
 import { Menu, MenuItem } from '../../ui/Menu';
+import { FolderDocumentCount, FolderDocumentItems } from './FolderDocumentItems';
 import { NameField } from './NameField';
 
 interface ChatListProps {
@@ -32,7 +36,9 @@ interface ChatListProps {
 
 export function ChatList({ list, openId, on }: ChatListProps) {
   const { chats } = useActions();
-  const { pinned, folders, groups } = useMemo(() => arrangeChats(list, new Date()), [list]);
+  const filled = useApp(selectShelfFolders);
+  const named = useMemo(() => filled.map(({ name }) => name), [filled]);
+  const { pinned, folders, groups } = useMemo(() => arrangeChats(list, new Date(), named), [list, named]);
   const [renamed, setRenamed] = useState<string | null>(null);
   const outside = useDropPlace((chatId) => void chats.setFolder([chatId], null));
 
@@ -46,14 +52,18 @@ export function ChatList({ list, openId, on }: ChatListProps) {
     );
   }
 
-  if (list.length === 0) {
-    return <p className="px-2 py-6 text-sm text-ink-3">Your chats will be listed here. They stay on this computer.</p>;
+  if (list.length === 0 && folders.length === 0) {
+    return (
+      <p className="px-2 py-6 text-sm text-ink-3">
+        <Trans>Your chats will be listed here. They stay on this computer.</Trans>
+      </p>
+    );
   }
   return (
     <>
       {pinned.length > 0 && (
-        <section aria-label="Pinned">
-          <Heading>Pinned</Heading>
+        <section aria-label={t`Pinned`}>
+          <Heading>{t`Pinned`}</Heading>
           {items(pinned)}
         </section>
       )}
@@ -128,7 +138,7 @@ function ChatItemBody({ chat, active, on }: ChatItemProps) {
     return (
       <li data-testid="chat-item" data-chat-id={chat.id}>
         <NameField
-          label="Title of the chat"
+          label={t`Title of the chat`}
           name={chat.title}
           maxLength={limits.maxTitle}
           testId="chat-title-field"
@@ -152,7 +162,7 @@ function ChatItemBody({ chat, active, on }: ChatItemProps) {
         type="button"
         dir="auto"
         aria-current={active ? 'page' : undefined}
-        title={chat.pinned && chat.folder !== null ? `${chat.title} (in ${chat.folder})` : chat.title}
+        title={chat.pinned && chat.folder !== null ? t`${chat.title} (in ${chat.folder})` : chat.title}
         onClick={() => on.open(chat.id)}
         onDoubleClick={() => setRenaming(true)}
         onKeyDown={(event) => {
@@ -168,33 +178,35 @@ function ChatItemBody({ chat, active, on }: ChatItemProps) {
       </button>
       {answering && (
         <span className="pointer-events-none absolute right-2.5 size-1.5 animate-pulse rounded-full bg-accent group-hover:hidden [@media(hover:none)]:right-8">
-          <span className="sr-only">An answer is being written</span>
+          <span className="sr-only">
+            <Trans>An answer is being written</Trans>
+          </span>
         </span>
       )}
-      <RowMenu label={`Actions for ${chat.title}`} menu={menu}>
+      <RowMenu label={t`Actions for ${chat.title}`} menu={menu}>
         <MenuItem
           icon={chat.pinned ? <PinOff /> : <Pin />}
           onSelect={() => void chats.setPinned(chat.id, !chat.pinned)}
         >
-          {chat.pinned ? 'Unpin' : 'Pin'}
+          {chat.pinned ? t`Unpin` : t`Pin`}
         </MenuItem>
         <MenuItem icon={<FolderInput />} onSelect={() => on.move(chat)}>
-          Move to a folder
+          <Trans>Move to a folder</Trans>
         </MenuItem>
         <MenuItem icon={<Pencil />} onSelect={() => setRenaming(true)}>
-          Rename
+          <Trans>Rename</Trans>
         </MenuItem>
         <MenuItem
           icon={<Columns3 />}
           onSelect={() => compare.show({ chatId: chat.id, leafId: null, title: chat.title })}
         >
-          Compare cache types
+          <Trans>Compare cache types</Trans>
         </MenuItem>
         <MenuItem icon={<Download />} onSelect={() => on.export(chat)}>
-          Export
+          <Trans>Export</Trans>
         </MenuItem>
         <MenuItem icon={<Trash2 />} danger onSelect={() => on.remove(chat)}>
-          Delete
+          <Trans>Delete</Trans>
         </MenuItem>
       </RowMenu>
     </li>
@@ -287,7 +299,7 @@ interface FolderSectionProps {
 /** A folder and, while it is open, its chats. A chat that is dropped on it moves into it. */
 function FolderSection({ name, count, takesFocus, onRenamed, children }: FolderSectionProps) {
   const shut = useApp(selectShutFolders).includes(name);
-  const { chats } = useActions();
+  const { chats, shelf } = useActions();
   const [renaming, setRenaming] = useState(false);
   const menu = useRowMenu();
   const button = useRef<HTMLButtonElement>(null);
@@ -298,19 +310,21 @@ function FolderSection({ name, count, takesFocus, onRenamed, children }: FolderS
   function finish(next: string | null, byKey: boolean): void {
     setRenaming(false);
     onRenamed(byKey ? next?.trim() || name : null);
-    if (next !== null) void chats.renameFolder(name, next);
+    if (next === null) return;
+    void chats.renameFolder(name, next);
+    void shelf.renameFolder(name, next);
   }
 
   return (
     <section
-      aria-label={`Folder ${name}`}
+      aria-label={t`Folder ${name}`}
       data-testid="folder"
       {...listeners}
       className={cx('rounded-md', over && 'bg-accent-soft')}
     >
       {renaming ? (
         <NameField
-          label="Name of the folder"
+          label={t`Name of the folder`}
           name={name}
           maxLength={limits.maxFolderName}
           testId="folder-name-field"
@@ -331,7 +345,7 @@ function FolderSection({ name, count, takesFocus, onRenamed, children }: FolderS
             onKeyDown={(event) => {
               if (event.key === 'F2') setRenaming(true);
             }}
-            className="flex h-full min-w-0 flex-1 items-center gap-1.5 rounded-md pr-8 pl-1.5 text-left text-sm font-medium text-ink-2"
+            className="flex h-full min-w-0 flex-1 items-center gap-1.5 rounded-md pr-8 pl-1.5 text-start text-sm font-medium text-ink-2"
           >
             <ChevronRight
               className={cx('size-3.5 shrink-0 text-ink-3 transition-transform', !shut && 'rotate-90')}
@@ -340,21 +354,29 @@ function FolderSection({ name, count, takesFocus, onRenamed, children }: FolderS
             <Folder className="size-4 shrink-0 text-ink-3" aria-hidden="true" />
             <bdi className="truncate">{name}</bdi>
             <span className="text-xs font-normal text-ink-3 tabular-nums">
-              {count}
-              <span className="sr-only">{count === 1 ? ' chat' : ' chats'}</span>
+              <span aria-hidden="true">{count}</span>
+              <span className="sr-only">{plural(count, { one: '# chat', other: '# chats' })}</span>
             </span>
+            <FolderDocumentCount name={name} />
           </button>
-          <RowMenu label={`Actions for the folder ${name}`} menu={menu}>
+          <RowMenu label={t`Actions for the folder ${name}`} menu={menu}>
+            <FolderDocumentItems name={name} />
             <MenuItem icon={<Pencil />} onSelect={() => setRenaming(true)}>
-              Rename
+              <Trans>Rename</Trans>
             </MenuItem>
-            <MenuItem icon={<FolderX />} onSelect={() => void chats.removeFolder(name)}>
-              Delete the folder, keep its chats
+            <MenuItem
+              icon={<FolderX />}
+              onSelect={() => {
+                void chats.removeFolder(name);
+                void shelf.removeFolder(name);
+              }}
+            >
+              <Trans>Delete the folder, keep its chats</Trans>
             </MenuItem>
           </RowMenu>
         </h2>
       )}
-      {!shut && <div className="pl-3.5">{children}</div>}
+      {!shut && <div className="ps-3.5">{children}</div>}
     </section>
   );
 }

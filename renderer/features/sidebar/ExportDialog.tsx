@@ -1,3 +1,5 @@
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { type ReactNode, useState } from 'react';
 import { toast } from 'sonner';
 import type { ExportOptions } from '../../../electron/contract/chatOperations';
@@ -13,15 +15,21 @@ const formats = [
   { value: 'json', label: 'JSON' },
 ] as const;
 
-const branchChoices = [
-  { value: 'shown', label: 'The shown one' },
-  { value: 'all', label: 'All' },
-] as const;
+function branchChoices() {
+  return [
+    { value: 'shown', label: t`The shown one` },
+    { value: 'all', label: t({ message: 'All', context: 'branches of a chat' }) },
+  ] as const;
+}
 
-const help: Record<ExportOptions['format'], string> = {
-  markdown: 'To be read: questions, answers, their figures, and the names of documents with what was used of them.',
-  json: 'Complete, and can be imported again.',
-};
+function helpText(format: ExportOptions['format'], withDocuments: boolean): string {
+  if (format === 'markdown') {
+    return t`To be read: questions, answers, their figures, and the names of documents with what was used of them.`;
+  }
+  const complete = t`Complete, and can be imported again.`;
+  if (withDocuments) return complete;
+  return `${complete} ${t`Without those texts, a chat goes on at another computer once its files are attached there.`}`;
+}
 
 /** One chat, or several into one file. */
 export function ExportDialog({ chosen, onClose }: { chosen: readonly ChatSummary[]; onClose: () => void }) {
@@ -49,23 +57,23 @@ export function ExportDialog({ chosen, onClose }: { chosen: readonly ChatSummary
 
   return (
     <Dialog
-      title={one ? 'Export the chat' : `Export ${chosen.length} chats`}
-      description={one?.title ?? 'Into one file.'}
+      title={one ? t`Export the chat` : plural(chosen.length, { one: 'Export # chat', other: 'Export # chats' })}
+      description={one?.title ?? t`Into one file.`}
       open
       onOpenChange={(open) => !open && onClose()}
       testId="export-dialog"
       className="w-[min(26rem,calc(100%-2rem))]"
     >
       <div className="grid min-h-0 gap-4 overflow-y-auto p-5">
-        <Choice label="Format">
-          <Segmented name="export-format" label="Format" value={format} options={formats} onValue={setFormat} />
+        <Choice label={t`Format`}>
+          <Segmented name="export-format" label={t`Format`} value={format} options={formats} onValue={setFormat} />
         </Choice>
-        <Choice label="Branches">
+        <Choice label={t`Branches`}>
           <Segmented
             name="export-branches"
-            label="Branches"
+            label={t`Branches`}
             value={branches}
-            options={branchChoices}
+            options={branchChoices()}
             onValue={setBranches}
           />
         </Choice>
@@ -78,18 +86,13 @@ export function ExportDialog({ chosen, onClose }: { chosen: readonly ChatSummary
               onChange={(event) => setWithDocuments(event.target.checked)}
               className="size-4 accent-accent"
             />
-            With the texts of attached documents
+            <Trans>With the texts of attached documents</Trans>
           </label>
         )}
-        <p className="text-xs leading-relaxed text-ink-3">
-          {help[format]}
-          {format === 'json' &&
-            !withDocuments &&
-            ' Without those texts, a chat goes on at another computer once its files are attached there.'}
-        </p>
+        <p className="text-xs leading-relaxed text-ink-3">{helpText(format, withDocuments)}</p>
         <div className="flex justify-end">
           <Button tone="primary" data-testid="export-save" onClick={() => void save()}>
-            Export
+            <Trans>Export</Trans>
           </Button>
         </div>
       </div>
@@ -99,8 +102,9 @@ export function ExportDialog({ chosen, onClose }: { chosen: readonly ChatSummary
 
 function withoutText(names: readonly string[]): string {
   const shown = names.slice(0, 3).join(', ');
-  const more = names.length > 3 ? ` and ${names.length - 3} more` : '';
-  return `Not in the file: the text of ${shown}${more}, which is not stored any more or too long.`;
+  const more = names.length - 3;
+  if (more <= 0) return t`Not in the file: the text of ${shown}, which is not stored any more or too long.`;
+  return t`Not in the file: the text of ${shown} and ${more} more, which is not stored any more or too long.`;
 }
 
 function Choice({ label, children }: { label: string; children: ReactNode }) {

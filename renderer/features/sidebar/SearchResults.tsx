@@ -1,4 +1,5 @@
 /** What a search found: chats by title at once, their texts as soon as those were searched. */
+import { plural, t } from '@lingui/core/macro';
 import { useMemo } from 'react';
 import type { ChatSummary } from '../../../electron/contract/chats';
 import { type ChatHit, marksIn, searchWords } from '../../../electron/contract/lib/textSearch';
@@ -28,13 +29,13 @@ export function SearchResults({ list, query, openId, onChoose }: SearchResultsPr
   const shown = hits.flatMap((hit) => ({ hit, chat: byId.get(hit.chatId) })).filter(({ chat }) => chat !== undefined);
 
   return (
-    <section aria-label="Found chats" aria-busy={searching} data-testid="search-results">
+    <section aria-label={t`Found chats`} aria-busy={searching} data-testid="search-results">
       <p role="status" className="px-2 pt-3 pb-1 text-xs font-medium text-ink-3">
         {statusText(searching, shown.length, found?.answer.more ?? false)}
       </p>
       {searching && searched !== null && (
         <div className="flex px-2 pb-1">
-          <Progress label="Searching all chats" share={searched} />
+          <Progress label={t`Searching all chats`} share={searched} />
         </div>
       )}
       <ul className={cx('grid grid-cols-1 gap-1.5 transition-opacity', searching && found && 'opacity-60')}>
@@ -49,7 +50,9 @@ export function SearchResults({ list, query, openId, onChoose }: SearchResultsPr
         ))}
       </ul>
       {!searching && shown.length === 0 && (
-        <p className="px-2 py-2 text-sm break-words text-ink-3">No chat has “{query.trim()}” in its title or text.</p>
+        <p className="px-2 py-2 text-sm break-words text-ink-3">
+          {t`No chat has “${query.trim()}” in its title or text.`}
+        </p>
       )}
     </section>
   );
@@ -85,10 +88,10 @@ function Hit({ hit, title, active, onChoose }: HitProps) {
           type="button"
           data-testid="search-snippet"
           onClick={() => onChoose(hit.chatId, snippet.messageId)}
-          className="block w-full rounded-md py-1 pr-2 pl-4 text-left text-xs text-ink-2 hover:bg-hover"
+          className="block w-full rounded-md py-1 ps-4 pe-2 text-start text-xs text-ink-2 hover:bg-hover"
         >
           <span className="line-clamp-3 break-words">
-            <span className="text-ink-3">{snippet.role === 'user' ? 'You: ' : 'Answer: '}</span>
+            <span className="text-ink-3">{snippet.role === 'user' ? t`You:` : t`Answer:`} </span>
             <bdi>
               <Marked text={snippet.text} marks={snippet.marks} />
             </bdi>
@@ -96,7 +99,9 @@ function Hit({ hit, title, active, onChoose }: HitProps) {
         </button>
       ))}
       {others > 0 && (
-        <p className="pl-4 text-xs text-ink-3">{others === 1 ? 'and 1 more message' : `and ${others} more messages`}</p>
+        <p className="ps-4 text-xs text-ink-3">
+          {plural(others, { one: 'and # more message', other: 'and # more messages' })}
+        </p>
       )}
     </li>
   );
@@ -113,8 +118,8 @@ function titleHits(list: readonly ChatSummary[], query: string): ChatHit[] {
 }
 
 function statusText(searching: boolean, count: number, more: boolean): string {
-  if (searching) return 'Searching all chats…';
-  if (count === 0) return 'Nothing found';
-  if (more) return `The latest ${count} chats`;
-  return count === 1 ? '1 chat' : `${count} chats`;
+  if (searching) return t`Searching all chats…`;
+  if (count === 0) return t`Nothing found`;
+  if (more) return plural(count, { one: 'The latest # chat', other: 'The latest # chats' });
+  return plural(count, { one: '# chat', other: '# chats' });
 }

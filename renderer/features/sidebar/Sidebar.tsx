@@ -1,11 +1,14 @@
 /** The chats: new, search, open, order, rename, delete with undo, and the trash. */
 
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import {
   Boxes,
   Download,
   Ellipsis,
   Info,
   Keyboard,
+  Library,
   PanelLeftClose,
   Search,
   SquarePen,
@@ -22,6 +25,7 @@ import { limits } from '../../../electron/contract/limits';
 import { folderNames } from '../../state/lib/chatList';
 import { selectChatId } from '../../state/lib/openChat';
 import { selectChatList, selectChatQuery, selectTransfer, selectTrash } from '../../state/slices/chats';
+import { selectShelfFolders } from '../../state/slices/shelf';
 import { selectFocusSearch } from '../../state/slices/ui';
 import { useActions, useApp } from '../../state/useApp';
 import { Logo } from '../../ui/Bellows';
@@ -42,7 +46,7 @@ export function Sidebar({ onChosen }: { onChosen: () => void }) {
   const query = useApp(selectChatQuery);
   const openId = useApp(selectChatId);
   const trash = useApp(selectTrash);
-  const { chats, conversation, ui } = useActions();
+  const { chats, conversation, shelf, ui } = useActions();
   const { open, remove } = useChatActions(onChosen);
   const [exporting, setExporting] = useState<readonly ChatSummary[] | null>(null);
   const [moving, setMoving] = useState<ChatSummary | null>(null);
@@ -60,18 +64,18 @@ export function Sidebar({ onChosen }: { onChosen: () => void }) {
 
   function exportAll(): void {
     if (list && list.length > 0) setExporting(list);
-    else toast('There are no chats to export.');
+    else toast(t`There are no chats to export.`);
   }
 
   return (
-    <nav aria-label="Chats" className="flex h-full w-64 flex-col border-r border-line bg-panel">
-      <div className="flex h-12 items-center gap-2 pr-2 pl-3.5">
+    <nav aria-label={t`Chats`} className="flex h-full w-64 flex-col border-e border-line bg-panel">
+      <div className="flex h-12 items-center gap-2 ps-3.5 pe-2">
         <Logo className="size-6" />
         <span className="flex-1 pt-0.5 font-serif text-[1.06rem] leading-none tracking-[-0.01em] text-ink">
           Concertina
         </span>
         <IconButton
-          label="Hide the chats"
+          label={t`Hide the chats`}
           keys={keysOf('sidebar')}
           side="right"
           icon={<PanelLeftClose />}
@@ -81,16 +85,21 @@ export function Sidebar({ onChosen }: { onChosen: () => void }) {
       <div className="flex flex-col gap-2 px-3 pt-1 pb-2">
         <Button
           data-testid="new-chat"
-          title={`New chat (${keyLabel(keysOf('new-chat'))})`}
+          title={t`New chat (${keyLabel(keysOf('new-chat'))})`}
           className="justify-start"
           onClick={() => {
+            chats.closeTrash();
             conversation.startNew();
             ui.focusComposer();
             onChosen();
           }}
         >
           <SquarePen className="size-4 text-accent" aria-hidden="true" />
-          New chat
+          <Trans>New chat</Trans>
+        </Button>
+        <Button tone="quiet" data-testid="shelf-open" className="justify-start" onClick={shelf.show}>
+          <Library className="size-4" aria-hidden="true" />
+          <Trans>Shelf</Trans>
         </Button>
         {!trash && <SearchField onEnter={() => void openFirst()} />}
       </div>
@@ -119,7 +128,8 @@ export function Sidebar({ onChosen }: { onChosen: () => void }) {
 /** Into a folder that is there, a new one, or none. */
 function MoveDialog({ chat, onClose }: { chat: ChatSummary; onClose: () => void }) {
   const { chats } = useActions();
-  const folders = folderNames(useApp(selectChatList) ?? []);
+  const filled = useApp(selectShelfFolders).map(({ name }) => name);
+  const folders = folderNames(useApp(selectChatList) ?? [], filled);
   const [typed, setTyped] = useState('');
 
   function move(folder: string | null): void {
@@ -129,7 +139,7 @@ function MoveDialog({ chat, onClose }: { chat: ChatSummary; onClose: () => void 
 
   return (
     <Dialog
-      title="Move to a folder"
+      title={t`Move to a folder`}
       description={chat.title}
       open
       onOpenChange={(open) => !open && onClose()}
@@ -146,16 +156,16 @@ function MoveDialog({ chat, onClose }: { chat: ChatSummary; onClose: () => void 
         >
           <input
             dir="auto"
-            aria-label="Name of a new folder"
+            aria-label={t`Name of a new folder`}
             data-testid="new-folder-name"
-            placeholder="New folder"
+            placeholder={t`New folder`}
             value={typed}
             maxLength={limits.maxFolderName}
             onChange={(event) => setTyped(event.target.value)}
             className={cx(controlClass, 'min-w-0 flex-1')}
           />
           <Button type="submit" tone="primary" disabled={typed.trim() === ''}>
-            Create
+            <Trans>Create</Trans>
           </Button>
         </form>
         <div className="grid gap-1">
@@ -165,7 +175,7 @@ function MoveDialog({ chat, onClose }: { chat: ChatSummary; onClose: () => void 
             </FolderButton>
           ))}
           <FolderButton current={chat.folder === null} onClick={() => move(null)}>
-            No folder
+            {t`No folder`}
           </FolderButton>
         </div>
       </div>
@@ -177,7 +187,7 @@ function FolderButton({ current, onClick, children }: { current: boolean; onClic
   return (
     <Button tone="quiet" aria-current={current || undefined} onClick={onClick} className="w-full min-w-0 justify-start">
       <bdi className="truncate">{children}</bdi>
-      {current && <span className="text-xs text-ink-3">it is here</span>}
+      {current && <span className="text-xs text-ink-3">{t`it is here`}</span>}
     </Button>
   );
 }
@@ -201,8 +211,8 @@ function SearchField({ onEnter }: { onEnter: () => void }) {
         ref={field}
         type="search"
         data-testid="chat-search"
-        aria-label="Search all chats"
-        placeholder={`Search (${keyLabel(keysOf('search'))})`}
+        aria-label={t`Search all chats`}
+        placeholder={t`Search (${keyLabel(keysOf('search'))})`}
         autoComplete="off"
         spellCheck={false}
         value={query}
@@ -219,7 +229,7 @@ function SearchField({ onEnter }: { onEnter: () => void }) {
       {query !== '' && (
         <button
           type="button"
-          aria-label="Clear the search"
+          aria-label={t`Clear the search`}
           onClick={() => chats.search('')}
           className="absolute top-1 right-1 flex size-6 items-center justify-center rounded text-ink-3 hover:text-ink"
         >
@@ -240,17 +250,17 @@ function SidebarFoot({ onExportAll }: { onExportAll: () => void }) {
   async function take(file: File | undefined): Promise<void> {
     if (!file) return;
     const { added, refused } = await chats.importChats(await file.text());
-    if (added > 0) toast.success(added === 1 ? '1 chat was imported' : `${added} chats were imported`);
+    if (added > 0) toast.success(plural(added, { one: '# chat was imported', other: '# chats were imported' }));
     for (const reason of refused.slice(0, 3)) toast.error(reason, { duration: 12_000 });
   }
 
   if (transfer) {
-    const label = transfer.kind === 'export' ? 'Exporting chats' : 'Importing chats';
+    const label = transfer.kind === 'export' ? t`Exporting chats` : t`Importing chats`;
     return (
       <div className="flex items-center gap-2 border-t border-line px-3 py-1.5" data-testid="transfer">
         <Progress label={label} share={transfer.all === 0 ? 1 : transfer.done / transfer.all} />
         <Button tone="quiet" size="small" onClick={chats.cancelTransfer}>
-          Cancel
+          <Trans>Cancel</Trans>
         </Button>
       </div>
     );
@@ -259,18 +269,18 @@ function SidebarFoot({ onExportAll }: { onExportAll: () => void }) {
     <div className="flex items-center justify-between border-t border-line px-2 py-1.5">
       <Button tone="quiet" size="small" data-testid="sidebar-models" onClick={() => ui.showModels('discover')}>
         <Boxes className="size-3.5" aria-hidden="true" />
-        Models
+        <Trans>Models</Trans>
       </Button>
       <Button tone="quiet" size="small" data-testid="trash-open" onClick={() => void chats.openTrash()}>
         <Trash2 className="size-3.5" aria-hidden="true" />
-        Trash
+        <Trans>Trash</Trans>
       </Button>
       <input
         ref={field}
         type="file"
         accept=".json,application/json"
         data-testid="import-file"
-        aria-label="File of chats to import"
+        aria-label={t`File of chats to import`}
         className="hidden"
         onChange={(event) => {
           void take(event.target.files?.[0]);
@@ -282,7 +292,7 @@ function SidebarFoot({ onExportAll }: { onExportAll: () => void }) {
         trigger={
           <button
             type="button"
-            aria-label="All chats, and help"
+            aria-label={t`All chats, and help`}
             data-testid="all-chats-menu"
             className="flex size-7 items-center justify-center rounded-md text-ink-3 hover:bg-hover hover:text-ink"
           >
@@ -291,16 +301,16 @@ function SidebarFoot({ onExportAll }: { onExportAll: () => void }) {
         }
       >
         <MenuItem icon={<Download />} onSelect={onExportAll}>
-          Export all chats
+          <Trans>Export all chats</Trans>
         </MenuItem>
         <MenuItem icon={<Upload />} onSelect={() => field.current?.click()}>
-          Import chats
+          <Trans>Import chats</Trans>
         </MenuItem>
         <MenuItem icon={<Keyboard />} onSelect={() => ui.showDialog('shortcuts')}>
-          Keyboard shortcuts
+          <Trans>Keyboard shortcuts</Trans>
         </MenuItem>
         <MenuItem icon={<Info />} onSelect={() => ui.showDialog('about')}>
-          About Concertina
+          <Trans>About Concertina</Trans>
         </MenuItem>
       </Menu>
     </div>
@@ -322,10 +332,10 @@ function useChatActions(onChosen: () => void) {
     const wasOpen = chat.id === openId;
     if (!(await chats.remove(chat.id))) return;
     if (wasOpen) conversation.startNew();
-    toast('Chat moved to the trash', {
+    toast(t`Chat moved to the trash`, {
       description: chat.title,
       duration: 8000,
-      action: { label: 'Undo', onClick: () => void undo(chat.id, wasOpen) },
+      action: { label: t`Undo`, onClick: () => void undo(chat.id, wasOpen) },
     });
   }
 

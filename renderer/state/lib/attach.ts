@@ -1,11 +1,13 @@
 /** From a file, a text or a choice to a card beside the question, and off it again. */
 
+import { t } from '@lingui/core/macro';
 import type { Attachment, AttachmentPart } from '../../../electron/contract/chats';
 import type { DocumentInfo, DocumentJob } from '../../../electron/contract/documents';
+import { usualPart } from '../../../electron/contract/lib/senses';
 import { errorPayloadOf } from '../../bridge/client';
-import { compareDraftKey, type Draft, type DraftDocument, emptyDraft, newChatKey } from '../appState';
+import { compareDraftKey, type Draft, type DraftDocument, emptyDraft, shelfDraftKey } from '../appState';
 import type { Tools } from '../slice';
-import { selectDraftOfOpenChat } from './openChat';
+import { selectDraftKey, selectDraftOfOpenChat } from './openChat';
 
 export function createAttachActions({ client, get, patch, report }: Tools) {
   /** files on their way, by the key of their card */
@@ -18,12 +20,12 @@ export function createAttachActions({ client, get, patch, report }: Tools) {
   /** What is dropped or chosen while the comparison is shown belongs to it. */
   function currentKey(): string {
     if (get().compare.open) return compareDraftKey;
-    return get().conversation.chat?.id ?? newChatKey;
+    return selectDraftKey(get());
   }
 
-  /** A comparison shows no failures of chats: these wait until it is left. */
+  /** A comparison shows no failures of chats: these wait until it is left. The shelf belongs to none. */
   function reportFor(draftKey: string, error: unknown): void {
-    report(error, draftKey === compareDraftKey ? undefined : draftKey);
+    report(error, draftKey === compareDraftKey || draftKey === shelfDraftKey ? undefined : draftKey);
   }
 
   function add(documents: readonly DraftDocument[], draftKey = currentKey()): void {
@@ -61,7 +63,8 @@ export function createAttachActions({ client, get, patch, report }: Tools) {
     }
     if (origin.kind !== 'file') return null;
     const onProgress = (sent: number) => change(key, (document) => ({ ...document, sent }));
-    const [jobId] = await client.attachFiles([origin.file], { signal, onProgress });
+    const sees = get().engine.status?.context?.projector.vision ?? false;
+    const [jobId] = await client.attachFiles([await decodable(origin.file, sees)], { signal, onProgress });
     return jobId ?? null;
   }
 
@@ -74,9 +77,9 @@ export function createAttachActions({ client, get, patch, report }: Tools) {
   }
 
   /** One after the other, so that the first one can be read while the next is on its way. */
-  async function attachFiles(files: readonly File[]): Promise<void> {
+  async function attachFiles(files: readonly File[], draftKey = currentKey()): Promise<void> {
     const documents = files.map((file) => draftDocument({ name: file.name, origin: { kind: 'file', file }, sent: 0 }));
-    add(documents);
+    add(documents, draftKey);
     for (const document of documents) {
       if (findDocument(get().conversation.drafts, document.key)) await handOver(document);
     }
@@ -97,32 +100,34 @@ export function createAttachActions({ client, get, patch, report }: Tools) {
   }
 
   /** The native dialog; a browser has none. */
-  async function attachFromDialog(): Promise<void> {
+  async function attachFromDialog(draftKey = currentKey()): Promise<void> {
     try {
       const jobIds = await client.call('documents.attachFromDialog', undefined);
       const known = new Map((await client.call('documents.jobs', undefined)).map((job) => [job.id, job]));
       add(
         jobIds.map((jobId) =>
-          draftDocument({ name: known.get(jobId)?.name ?? 'Document', origin: { kind: 'dialog' }, jobId }),
+          draftDocument({ name: known.get(jobId)?.name ?? t`Document`, origin: { kind: 'dialog' }, jobId }),
         ),
+        draftKey,
       );
       // a job may have ended since, and its event have come before the answer
       const jobs = [...get().documents.jobs, ...known.values()];
       patch('conversation', { drafts: settleDocuments(get().conversation.drafts, jobs) });
     } catch (error) {
-      reportFor(currentKey(), error);
+      reportFor(draftKey, error);
     }
   }
 
-  /** A document that is already read: of a former question. */
+  /** A document that is already read: of a former question, or of the shelf. `name`: as the person calls it there. */
   async function attachStored(
     documentId: string,
-    part: AttachmentPart = { kind: 'whole' },
+    part?: AttachmentPart,
     draftKey = currentKey(),
+    name?: string,
   ): Promise<void> {
     try {
       const info = get().documents.infos[documentId] ?? (await client.call('documents.get', { documentId }));
-      add([storedDocument(info, part)], draftKey);
+      add([storedDocument(name === undefined ? info : { ...info, name }, part ?? usualPart(info))], draftKey);
     } catch (error) {
       reportFor(draftKey, error);
     }
@@ -154,8 +159,10 @@ export function createAttachActions({ client, get, patch, report }: Tools) {
     const document = findDocument(get().conversation.drafts, key);
     if (!document) return;
     if (document.origin.kind === 'dialog') {
+      const { drafts } = get().conversation;
+      const draftKey = Object.keys(drafts).find((one) => drafts[one]?.documents.includes(document));
       remove(key);
-      return attachFromDialog();
+      return attachFromDialog(draftKey);
     }
     const again = { ...document, error: null, jobId: null, sent: 0 };
     change(key, () => again);
@@ -173,6 +180,19 @@ export function createAttachActions({ client, get, patch, report }: Tools) {
     patch('conversation', { drafts: { ...get().conversation.drafts, [currentKey()]: { ...draft, text: joined } } });
   }
 
+  /** The text of an image, by OCR, in place of the image. */
+  async function readAsText(key: string): Promise<void> {
+    const info = findDocument(get().conversation.drafts, key)?.info;
+    if (!info) return;
+    try {
+      const jobId = await client.call('documents.readAsText', { documentId: info.id });
+      change(key, (document) => ({ ...document, info: null, part: { kind: 'whole' } }));
+      begin(key, jobId);
+    } catch (error) {
+      reportFor(currentKey(), error);
+    }
+  }
+
   function setPart(key: string, part: AttachmentPart): void {
     change(key, (document) => ({ ...document, part }));
   }
@@ -187,6 +207,7 @@ export function createAttachActions({ client, get, patch, report }: Tools) {
     unlock,
     tryAgain,
     pasteAsText,
+    readAsText,
     setPart,
   };
 }
@@ -226,12 +247,39 @@ export function settleDocuments(drafts: Drafts, jobs: readonly DocumentJob[]): D
     if (document.jobId === null || document.info || document.error) continue;
     const job = jobs.find(({ id }) => id === document.jobId);
     if (job?.state === 'done')
-      settled = changeDocument(settled, document.key, (one) => ({ ...one, info: job.document }));
+      settled = changeDocument(settled, document.key, (one) => ({ ...one, info: job.document, ...partOf(one, job) }));
     if (job?.state === 'failed')
       settled = changeDocument(settled, document.key, (one) => ({ ...one, error: job.error }));
     if (job?.state === 'cancelled') settled = changeDocument(settled, document.key, () => null);
   }
   return settled;
+}
+
+/** What a person has chosen stays. */
+function partOf({ part }: DraftDocument, { document }: DocumentJob): Partial<DraftDocument> {
+  return document && part.kind === 'whole' ? { part: usualPart(document) } : {};
+}
+
+/** Formats that the engine decodes as they are. */
+const decoded = /^image\/(?:png|jpeg|gif|bmp|x-ms-bmp)$/;
+
+/** from here on PNG takes too many bytes */
+const largePixels = 4_000_000;
+
+/** For a model that sees: an image in another format as PNG, a large one as JPEG. What the browser cannot decode stays, for OCR. */
+async function decodable(file: File, sees: boolean): Promise<File> {
+  if (!sees || !file.type.startsWith('image/') || decoded.test(file.type)) return file;
+  try {
+    const bitmap = await createImageBitmap(file);
+    const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+    const ending = bitmap.width * bitmap.height > largePixels ? 'jpeg' : 'png';
+    canvas.getContext('2d')?.drawImage(bitmap, 0, 0);
+    bitmap.close();
+    const name = `${file.name.replace(/\.[^.]+$/, '')}.${ending}`;
+    return new File([await canvas.convertToBlob({ type: `image/${ending}` })], name);
+  } catch {
+    return file;
+  }
 }
 
 /** What the question takes along: the documents that are ready. */
@@ -272,7 +320,7 @@ export function storedDocument(info: DocumentInfo, part: AttachmentPart): DraftD
 
 /** "Pasted text", or the next such name that is not taken. */
 export function pastedName(taken: readonly string[]): string {
-  const base = 'Pasted text';
+  const base = t`Pasted text`;
   if (!taken.includes(base)) return base;
   let number = 2;
   while (taken.includes(`${base} ${number}`)) number++;

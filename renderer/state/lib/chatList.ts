@@ -1,6 +1,8 @@
 /** Pure work on the list of chats: search by title, order, grouping by date. */
+import { t } from '@lingui/core/macro';
 import type { ChatSummary } from '../../../electron/contract/chats';
 import { fold, searchWords } from '../../../electron/contract/lib/textSearch';
+import { i18n } from '../../language';
 
 export interface ChatGroup {
   label: string;
@@ -27,10 +29,13 @@ export interface ArrangedChats {
   groups: ChatGroup[];
 }
 
-/** Each chat once: pinned ones above all, then the folders by name, then the rest by date; newest first in each. */
-export function arrangeChats(chats: readonly ChatSummary[], now: Date): ArrangedChats {
+/**
+ * Each chat once: pinned ones above all, then the folders by name, then the rest by date; newest first in each.
+ * `named`: folders that are there without a chat too
+ */
+export function arrangeChats(chats: readonly ChatSummary[], now: Date, named: readonly string[] = []): ArrangedChats {
   const newestFirst = [...chats].sort((a, b) => b.updatedAt - a.updatedAt);
-  const folders = new Map<string, ChatSummary[]>();
+  const folders = new Map<string, ChatSummary[]>(named.map((name) => [name, []]));
   for (const chat of newestFirst) {
     if (chat.pinned || chat.folder === null) continue;
     folders.set(chat.folder, [...(folders.get(chat.folder) ?? []), chat]);
@@ -45,12 +50,14 @@ export function arrangeChats(chats: readonly ChatSummary[], now: Date): Arranged
   };
 }
 
-/** Names of all folders, those of pinned chats too. */
-export function folderNames(chats: readonly ChatSummary[]): string[] {
-  return [...new Set(chats.flatMap((chat) => chat.folder ?? []))].sort(byName);
+/** Names of all folders, those of pinned chats too. `named`: as in `arrangeChats` */
+export function folderNames(chats: readonly ChatSummary[], named: readonly string[] = []): string[] {
+  return [...new Set([...chats.flatMap((chat) => chat.folder ?? []), ...named])].sort(byName);
 }
 
-const byName = new Intl.Collator('en', { numeric: true, sensitivity: 'base' }).compare;
+function byName(a: string, b: string): number {
+  return a.localeCompare(b, i18n.locale, { numeric: true, sensitivity: 'base' });
+}
 
 /** Newest first, under headings by calendar day. `now` is passed in so that the result can be tested. */
 export function groupChats(chats: readonly ChatSummary[], now: Date): ChatGroup[] {
@@ -67,11 +74,11 @@ export function groupChats(chats: readonly ChatSummary[], now: Date): ChatGroup[
 
 export function dateLabel(date: Date, now: Date): string {
   const days = Math.round((startOfDay(now) - startOfDay(date)) / dayMs);
-  if (days <= 0) return 'Today';
-  if (days === 1) return 'Yesterday';
-  if (days < 7) return 'Last 7 days';
-  if (days < 30) return 'Last 30 days';
-  return date.toLocaleDateString('en', { month: 'long', year: 'numeric' });
+  if (days <= 0) return t`Today`;
+  if (days === 1) return t`Yesterday`;
+  if (days < 7) return t`Last 7 days`;
+  if (days < 30) return t`Last 30 days`;
+  return date.toLocaleDateString(i18n.locale, { month: 'long', year: 'numeric' });
 }
 
 function startOfDay(date: Date): number {

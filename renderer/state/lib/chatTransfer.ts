@@ -1,4 +1,5 @@
 /** Export and import of chats, one after the other, so that it can be watched and ended. */
+import { t } from '@lingui/core/macro';
 import {
   chatFileDocuments,
   chatFileEnd,
@@ -9,6 +10,8 @@ import {
   type ExportOptions,
 } from '../../../electron/contract/chatOperations';
 import type { ExportedDocument } from '../../../electron/contract/documents';
+import { say } from '../../../electron/contract/lib/language';
+import { usualPart } from '../../../electron/contract/lib/senses';
 import { limits } from '../../../electron/contract/limits';
 import { errorPayloadOf } from '../../bridge/client';
 import type { Tools } from '../slice';
@@ -89,6 +92,10 @@ export function createTransferActions({ client, get, patch, report }: Tools) {
   async function exportedDocument(documentId: string): Promise<ExportedDocument | null> {
     const document = await client.call('documents.get', { documentId }).catch(() => null);
     if (!document || document.characters > limits.maxMessage) return null;
+    if (usualPart(document).kind !== 'whole') {
+      const file = await client.call('documents.file', { documentId }).catch(() => null);
+      return file && { document, sections: [], text: '', file: file.data };
+    }
     const sections = await client.call('documents.sections', { documentId });
     const slices: string[] = [];
     for (let start = 0; start < document.characters; start += limits.maxDocumentSlice) {
@@ -101,8 +108,8 @@ export function createTransferActions({ client, get, patch, report }: Tools) {
   /** Chats that cannot be taken over stay out and are reported; the others are there. */
   async function importChats(text: string): Promise<ImportOutcome> {
     const file = chatsOfFile(text);
-    if ('problem' in file) return { added: 0, refused: [file.problem] };
-    if (get().chats.transfer) return { added: 0, refused: ['Wait until the other chats are done.'] };
+    if ('problem' in file) return { added: 0, refused: [say(file.problem)] };
+    if (get().chats.transfer) return { added: 0, refused: [t`Wait until the other chats are done.`] };
     const refused = new Set<string>();
     const documents: Record<string, string> = {};
     let added = 0;

@@ -1,5 +1,6 @@
 /** Pure work on the form: what it begins with, and the request that it stands for. */
 
+import { t } from '@lingui/core/macro';
 import {
   type CompareConfiguration,
   type ComparePrompt,
@@ -76,10 +77,10 @@ export function curveDepths(nCtx: number): number[] {
 /** What keeps the form from being sent, as a sentence; null: nothing does. */
 export function missingOf(form: CompareForm, documents: readonly DraftDocument[]): string | null {
   const { rows } = form;
-  if (rows.length < minConfigurations) return 'Two configurations are needed at the least.';
-  if (rows.length > maxConfigurations) return `${maxConfigurations} configurations are the most.`;
+  if (rows.length < minConfigurations) return t`Two configurations are needed at the least.`;
+  if (rows.length > maxConfigurations) return t`${maxConfigurations} configurations are the most.`;
   if (new Set(rows.map(({ typeK, typeV, nCtx }) => `${typeK} ${typeV} ${nCtx}`)).size < rows.length) {
-    return 'Two configurations are the same.';
+    return t`Two configurations are the same.`;
   }
   return missingOfPrompt(form, documents);
 }
@@ -87,13 +88,13 @@ export function missingOf(form: CompareForm, documents: readonly DraftDocument[]
 /** The same for the prompt alone. */
 export function missingOfPrompt(form: CompareForm, documents: readonly DraftDocument[]): string | null {
   const { kind } = form;
-  if (kind === 'text' && form.text.trim() === '') return 'Write a prompt first.';
-  if (kind === 'chat' && !form.chat) return 'Open a chat with a question first.';
+  if (kind === 'text' && form.text.trim() === '') return t`Write a prompt first.`;
+  if (kind === 'chat' && !form.chat) return t`Open a chat with a question first.`;
   if (kind !== 'documents') return null;
-  if (documents.length === 0) return 'Add a document first.';
-  if (documents.some(({ error }) => error)) return 'A document could not be read. Remove it, or try it again.';
-  if (documents.some(({ info }) => !info)) return 'A document is not read yet.';
-  return form.question.trim() === '' ? 'Write a question about the documents.' : null;
+  if (documents.length === 0) return t`Add a document first.`;
+  if (documents.some(({ error }) => error)) return t`A document could not be read. Remove it, or try it again.`;
+  if (documents.some(({ info }) => !info)) return t`A document is not read yet.`;
+  return form.question.trim() === '' ? t`Write a question about the documents.` : null;
 }
 
 export function requestOf(

@@ -56,7 +56,14 @@ export const selectOpeningId = (state: AppState) => state.conversation.openingId
 export const selectTarget = (state: AppState) => state.conversation.target;
 export const selectSending = (state: AppState) => state.conversation.sending;
 
-export const selectDraftKey = (state: AppState) => state.conversation.chat?.id ?? newChatKey;
+export const selectNewIn = (state: AppState) => (state.conversation.chat ? null : state.conversation.newIn);
+
+/** The draft of a new chat; null: of one in no folder. */
+export function draftKeyOfNew(folder: string | null): string {
+  return folder === null ? newChatKey : `${newChatKey} ${folder}`;
+}
+
+export const selectDraftKey = ({ conversation: { chat, newIn } }: AppState) => chat?.id ?? draftKeyOfNew(newIn);
 
 export function selectDraftOfOpenChat(state: AppState): Draft {
   return state.conversation.drafts[selectDraftKey(state)] ?? emptyDraft;

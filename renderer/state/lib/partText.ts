@@ -1,5 +1,7 @@
 /** Words for documents and for what of them goes with a question. */
 
+import type { MessageDescriptor } from '@lingui/core';
+import { msg, plural, t } from '@lingui/core/macro';
 import {
   type Attachment,
   type AttachmentPart,
@@ -10,54 +12,100 @@ import {
 } from '../../../electron/contract/chats';
 import type { DocumentInfo, DocumentKind, Section } from '../../../electron/contract/documents';
 import { fold, type Snippet, searchWords, snippetOf } from '../../../electron/contract/lib/textSearch';
+import { i18n } from '../../language';
 import type { FoundPassage } from '../appState';
 
-export const kindNames: Record<DocumentKind, string> = {
+const kindNames: Record<DocumentKind, MessageDescriptor | string> = {
   pdf: 'PDF',
   docx: 'Word',
-  odt: 'OpenDocument text',
+  odt: msg`OpenDocument text`,
   rtf: 'RTF',
-  epub: 'E-book',
+  epub: msg`E-book`,
   pptx: 'PowerPoint',
-  odp: 'OpenDocument slides',
+  odp: msg`OpenDocument slides`,
   xlsx: 'Excel',
-  ods: 'OpenDocument sheets',
-  eml: 'Message',
+  ods: msg`OpenDocument sheets`,
+  eml: msg`Message`,
   html: 'HTML',
   markdown: 'Markdown',
-  text: 'Text',
+  text: msg`Text`,
   csv: 'CSV',
-  code: 'Code',
-  picture: 'Picture, read by OCR',
+  code: msg`Code`,
+  picture: msg`Picture, read by OCR`,
+  image: msg`Image`,
+  sound: msg`Sound`,
 };
+
+export function kindName(kind: DocumentKind): string {
+  const name = kindNames[kind];
+  return typeof name === 'string' ? name : i18n._(name);
+}
 
 const withHeadings = new Set<DocumentKind>(['docx', 'odt', 'rtf', 'epub', 'html', 'markdown']);
 
+type SectionsName = 'page' | 'slide' | 'heading' | 'part';
+
 /** What the sections of such a document are to a person. */
-export function sectionsName({
-  kind,
-  pages,
-}: Pick<DocumentInfo, 'kind' | 'pages'>): 'page' | 'slide' | 'heading' | 'part' {
+export function sectionsName({ kind, pages }: Pick<DocumentInfo, 'kind' | 'pages'>): SectionsName {
   if (pages !== null) return 'page';
   if (kind === 'pptx' || kind === 'odp') return 'slide';
   return withHeadings.has(kind) ? 'heading' : 'part';
 }
 
-export function plural(count: number, word: string): string {
-  return `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`;
+/** "1 page", "12 headings". */
+export function countText(count: number, word: SectionsName | 'passage' | 'character' | 'token'): string {
+  switch (word) {
+    case 'page':
+      return plural(count, { one: '# page', other: '# pages' });
+    case 'slide':
+      return plural(count, { one: '# slide', other: '# slides' });
+    case 'heading':
+      return plural(count, { one: '# heading', other: '# headings' });
+    case 'part':
+      return plural(count, { one: '# part', other: '# parts' });
+    case 'passage':
+      return plural(count, { one: '# passage', other: '# passages' });
+    case 'character':
+      return plural(count, { one: '# character', other: '# characters' });
+    case 'token':
+      return plural(count, { one: '# token', other: '# tokens' });
+  }
+}
+
+/** On what opens the list of a document's sections. */
+export function chooseText(info: Pick<DocumentInfo, 'kind' | 'pages'>): string {
+  switch (sectionsName(info)) {
+    case 'page':
+      return t`Choose pages`;
+    case 'slide':
+      return t`Choose slides`;
+    case 'heading':
+      return t`Choose headings`;
+    case 'part':
+      return t`Choose parts`;
+  }
 }
 
 /** "whole, 60 pages", "pages 3-9, 12", "4 passages". `info` null: its facts are not known yet. */
 export function partText(part: AttachmentPart, info: DocumentInfo | null): string {
   if (part.kind === 'passages') {
-    return part.passages.length > 0 ? plural(part.passages.length, 'passage') : 'searched for each question';
+    return part.passages.length > 0 ? countText(part.passages.length, 'passage') : t`searched for each question`;
+  }
+  if (part.kind === 'sound') return t`sound`;
+  if (part.kind === 'image') {
+    if (!part.pages) return t`image`;
+    const pages = pagesText(
+      part.pages.map((page) => page - 1),
+      info?.printedPages === true,
+    );
+    return t`${pages} as images`;
   }
   const word = info ? sectionsName(info) : 'part';
   if (part.kind === 'sections') {
-    if (word !== 'page') return plural(part.sections.length, word);
-    return pagesText(part.sections, info?.printedPages ? 'sheet' : 'page');
+    if (word !== 'page') return countText(part.sections.length, word);
+    return pagesText(part.sections, info?.printedPages === true);
   }
-  return info?.pages ? `whole, ${plural(info.pages, 'page')}` : 'whole';
+  return info?.pages ? t`whole, ${countText(info.pages, 'page')}` : t`whole`;
 }
 
 /** The words of a search as they are shown: "lm, function". What stands in quotes is one of them. */
@@ -67,11 +115,12 @@ export function wordsText(words: string): string {
 
 const longestRanges = 24;
 
-/** Of a file whose pages carry other numbers than its sheets: "sheets 39-44". */
-function pagesText(sections: readonly number[], word: 'page' | 'sheet'): string {
+/** `printed`: the file's pages carry other numbers than its sheets, as in "sheets 39-44". */
+function pagesText(sections: readonly number[], printed: boolean): string {
   const ranges = rangesText(sections);
-  if (ranges.length > longestRanges) return plural(sections.length, 'page');
-  return `${word}${sections.length === 1 ? '' : 's'} ${ranges}`;
+  if (ranges.length > longestRanges) return countText(sections.length, 'page');
+  if (printed) return plural(sections.length, { one: `sheet ${ranges}`, other: `sheets ${ranges}` });
+  return plural(sections.length, { one: `page ${ranges}`, other: `pages ${ranges}` });
 }
 
 // Pure work on numbers of pages as people write them: "3-9, 12". Numbers begin with 1, indices with 0.
@@ -115,7 +164,8 @@ export function sectionsIn(parts: readonly AttachmentPart[], sections: readonly 
   for (const part of parts) {
     if (part.kind === 'whole') for (const index of sections.keys()) marked.add(index);
     else if (part.kind === 'sections') for (const index of part.sections) marked.add(index);
-    else {
+    else if (part.kind === 'image') for (const page of part.pages ?? []) marked.add(page - 1);
+    else if (part.kind === 'passages') {
       for (const { start, end } of part.passages) {
         for (const [index, section] of sections.entries()) {
           if (section.start < end && section.end > start) marked.add(index);
@@ -155,13 +205,24 @@ export function hitOf(passage: FoundPassage, query: string, sections: readonly S
 
 /** A question that can be sent as it is, about one document or several. */
 export function taskQuestion(kind: SummaryKind, documents: number): string {
-  const one = documents === 1;
-  if (kind === 'summary') return `Summarize ${one ? 'this document' : 'these documents'} in a few paragraphs.`;
-  return `Give an outline of ${one ? 'this document' : 'these documents'}: what comes in which order, with the page or heading of each part.`;
+  if (kind === 'summary') {
+    return plural(documents, {
+      one: 'Summarize this document in a few paragraphs.',
+      other: 'Summarize these documents in a few paragraphs.',
+    });
+  }
+  return plural(documents, {
+    one: 'Give an outline of this document: what comes in which order, with the page or heading of each part.',
+    other: 'Give an outline of these documents: what comes in which order, with the page or heading of each part.',
+  });
 }
 
 /** Beginnings of questions that the person completes. */
 export const beginnings = [
-  { id: 'find', label: 'Find …', text: 'Find ' },
-  { id: 'about', label: 'What does it say about …', text: 'What does it say about ' },
+  { id: 'find', label: msg`Find …`, text: msg({ message: 'Find ', comment: 'a space stands at the end' }) },
+  {
+    id: 'about',
+    label: msg`What does it say about …`,
+    text: msg({ message: 'What does it say about ', comment: 'a space stands at the end' }),
+  },
 ] as const;

@@ -48,7 +48,8 @@ export function budgetKey(state: AppState): string {
   const { saved } = state.settings;
   const { chat } = state.conversation;
   const draft = selectDraftOfOpenChat(state);
-  const shown = [status?.modelId, status?.context?.nCtx, chat?.id, chat?.leafId, chat?.systemPrompt];
+  const { nCtx, projector } = status?.context ?? {};
+  const shown = [status?.modelId, nCtx, projector?.file, chat?.id, chat?.leafId, chat?.systemPrompt, chat?.briefs];
   const set = [saved?.systemPrompt, saved?.template, saved?.documents, saved?.overflow];
   const parts = [...shown, ...set, draft];
   if (parts.length === lastParts.length && parts.every((part, index) => part === lastParts[index])) return lastKey;

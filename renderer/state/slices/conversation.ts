@@ -10,7 +10,7 @@ import type { EventPayload } from '../../../electron/contract/contract';
 import { type Draft, type DraftDocument, emptyDraft, newChatKey } from '../appState';
 import { attachmentsOf } from '../lib/attach';
 import { indexChildren, leafBelow, pathTo, withMessages } from '../lib/messageTree';
-import { lookedUp, selectDraftKey, selectDraftOfOpenChat, withDraft } from '../lib/openChat';
+import { draftKeyOfNew, lookedUp, selectDraftKey, selectDraftOfOpenChat, withDraft } from '../lib/openChat';
 import type { Tools } from '../slice';
 import type { createDocumentsActions } from './documents';
 import { type createStreamActions, endedParts, openPartOf, selectIsAnswering } from './live';
@@ -58,8 +58,9 @@ export function createConversationActions(
     }
   }
 
-  function startNew(): void {
-    patch('conversation', { chat: null, openingId: null, target: null });
+  /** @param folder that the chat will lie in */
+  function startNew(folder: string | null = null): void {
+    patch('conversation', { chat: null, openingId: null, newIn: folder, target: null });
     onNew();
   }
 
@@ -142,14 +143,19 @@ export function createConversationActions(
     const { chat } = get().conversation;
     if (chat) return chat;
     const title = titleFrom(text);
-    const summary = await client.call('chats.create', title === null ? {} : { title });
-    const fresh: Chat = { ...summary, messages: [], leafId: null, systemPrompt: null, damagedLines: 0 };
+    const { newIn } = get().conversation;
+    const key = draftKeyOfNew(newIn);
+    const summary = await client.call('chats.create', {
+      ...(title !== null && { title }),
+      ...(newIn !== null && { folder: newIn }),
+    });
+    const fresh: Chat = { ...summary, messages: [], leafId: null, systemPrompt: null, briefs: [], damagedLines: 0 };
     const { drafts } = get().conversation;
-    const written = drafts[newChatKey] ?? emptyDraft;
+    const written = drafts[key] ?? emptyDraft;
     patch('conversation', {
       chat: fresh,
       openingId: null,
-      drafts: withDraft(withDraft(drafts, newChatKey, emptyDraft), fresh.id, written),
+      drafts: withDraft(withDraft(drafts, key, emptyDraft), fresh.id, written),
     });
     return fresh;
   }
@@ -212,6 +218,7 @@ export function createConversationActions(
     start: (chat: Chat, attachments: Attachment[]) => Promise<Turn>,
   ): Promise<void> {
     const { chat: before, sending } = get().conversation;
+    const draftKey = selectDraftKey(get());
     if (sending || selectIsAnswering(before?.id ?? null)(get())) return;
     patch('conversation', { sending: true });
     let chat: Chat;
@@ -219,7 +226,7 @@ export function createConversationActions(
       chat = await openedChat(title);
     } catch (error) {
       patch('conversation', { sending: false });
-      report(error, before?.id ?? newChatKey);
+      report(error, draftKey);
       return;
     }
     const sent = currentDraft();
@@ -309,8 +316,7 @@ export function createConversationActions(
   }
 
   function setDraft(draft: Draft): void {
-    const { chat, drafts } = get().conversation;
-    patch('conversation', { drafts: withDraft(drafts, chat?.id ?? newChatKey, draft) });
+    patch('conversation', { drafts: withDraft(get().conversation.drafts, selectDraftKey(get()), draft) });
   }
 
   /** Behind what is written. */

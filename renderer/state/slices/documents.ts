@@ -1,5 +1,5 @@
 import type { EventPayload, OperationInput } from '../../../electron/contract/contract';
-import type { DocumentInfo, DocumentJob, PagePicture } from '../../../electron/contract/documents';
+import type { DocumentInfo, DocumentJob, PagePicture, SearchModel } from '../../../electron/contract/documents';
 import { errorPayloadOf } from '../../bridge/client';
 import type { AppState, DraftDocument, Found, Outcome, Panel, Place, TokenCount } from '../appState';
 import { createAttachActions, settleDocuments } from '../lib/attach';
@@ -10,13 +10,16 @@ import { outcomeOf, type Tools } from '../slice';
 const hits = 20;
 /** pictures of pages, some megabytes each */
 const picturesKept = 8;
+/** images of questions */
+const imagesKept = 24;
 
 export function createDocumentsActions(tools: Tools) {
-  const { client, get, patch } = tools;
+  const { client, get, patch, report } = tools;
   // another window may search at the same time
   const asker = `document-${Math.random().toString(36).slice(2)}`;
 
   const pictures = new Map<string, Promise<Outcome<PagePicture>>>();
+  const images = new Map<string, Promise<string | null>>();
   /** how the person reads documents */
   let reading: 'text' | 'page' = 'text';
 
@@ -37,12 +40,12 @@ export function createDocumentsActions(tools: Tools) {
   async function search(documentId: string, query: string): Promise<Found | null> {
     patch('documents', { searched: null });
     try {
-      const { passages, all } = await client.call('documents.search', { documentId, query, limit: hits, asker });
+      const { passages, ...more } = await client.call('documents.search', { documentId, query, limit: hits, asker });
       const withText = passages.map(async (passage) => ({
         ...passage,
         text: await readText(documentId, passage.start, passage.end),
       }));
-      return { passages: await Promise.all(withText), all };
+      return { passages: await Promise.all(withText), ...more };
     } catch {
       return null;
     }
@@ -75,6 +78,24 @@ export function createDocumentsActions(tools: Tools) {
       if (!ok && pictures.get(key) === picture) pictures.delete(key);
     });
     return picture;
+  }
+
+  /** As `src` of an image; null: it is not stored any more. */
+  function image(documentId: string): Promise<string | null> {
+    const found =
+      images.get(documentId) ??
+      client.call('documents.file', { documentId }).then(
+        // what kind of image it is, the browser sees by its bytes
+        ({ data }) => `data:image/png;base64,${data}`,
+        () => {
+          images.delete(documentId);
+          return null;
+        },
+      );
+    images.delete(documentId);
+    images.set(documentId, found);
+    for (const oldest of [...images.keys()].slice(0, -imagesKept)) images.delete(oldest);
+    return found;
   }
 
   /** What the panel shows of a document apart from its text. */
@@ -114,6 +135,13 @@ export function createDocumentsActions(tools: Tools) {
     }
   }
 
+  /** Tokens of the first page as an image; null: it could not be drawn or counted. */
+  async function countPage(documentId: string): Promise<number | null> {
+    const part = { kind: 'image' as const, pages: [1] };
+    const counted = await client.call('documents.countTokens', { documentId, part }).catch(() => null);
+    return counted?.tokens ?? null;
+  }
+
   return {
     ...createAttachActions(tools),
     receiveJobs,
@@ -140,15 +168,21 @@ export function createDocumentsActions(tools: Tools) {
     /** Facts of a document that a sent question names; without them it is shown by its name alone. */
     learn,
     close: () => patch('documents', { panel: null }),
+    receiveSearchModel: (searchModel: SearchModel) => patch('documents', { searchModel }),
+    cancelReading: (documentId: string) => void client.call('documents.cancelReading', { documentId }).catch(report),
+    readForSearch: (documentId: string) => void client.call('documents.readForSearch', { documentId }).catch(report),
     search,
     endSearch,
     receiveProgress,
     readText,
     page,
+    image,
+    countPage,
   };
 }
 
 export const selectPanel = (state: AppState) => state.documents.panel;
+export const selectSearchModel = (state: AppState) => state.documents.searchModel;
 export const selectSearched = (state: AppState) => state.documents.searched;
 export const selectPanelError = (state: AppState) => state.documents.panelError;
 export const selectDraftDocuments = (state: AppState): readonly DraftDocument[] =>

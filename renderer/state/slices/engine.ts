@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { AppInfo } from '../../../electron/contract/contract';
 import type { EngineState, EngineStatus } from '../../../electron/contract/engine';
 import type { ErrorPayload } from '../../../electron/contract/errors';
@@ -107,9 +108,9 @@ export const selectCanAnswer = (state: AppState) =>
 
 /** What a question that is sent now has to wait for; null: nothing. */
 export function waitsFor(state: EngineState | null, resting = false): string | null {
-  if (resting) return 'The memory of the model was freed. A question loads it again.';
-  if (state === 'loading') return 'The model is loading. A question waits for it.';
-  if (state === 'starting' || state === 'restarting') return 'The engine is starting. A question waits for it.';
+  if (resting) return t`The memory of the model was freed. A question loads it again.`;
+  if (state === 'loading') return t`The model is loading. A question waits for it.`;
+  if (state === 'starting' || state === 'restarting') return t`The engine is starting. A question waits for it.`;
   return null;
 }
 

@@ -1,5 +1,6 @@
 /** Search of the hub, the page of one model, and what its files would take of this machine. */
 
+import { t } from '@lingui/core/macro';
 import type { ErrorPayload } from '../../../electron/contract/errors';
 import { allocationOf, shortBudget } from '../../../electron/contract/fit';
 import type {
@@ -77,8 +78,8 @@ export function createHubActions({ client, get, patch }: Tools) {
     const file = files.find((one) => one.file === entry.file) ?? firstFile(page.value, entry.quant);
     const { repo, revision } = page.value;
     if (!file) {
-      const message = `The hub has no file of ${entry.title} that can be used.`;
-      return { code: 'not-found', message, hint: 'Choose one of the other models.' };
+      const message = t`The hub has no file of ${entry.title} that can be used.`;
+      return { code: 'not-found', message, hint: t`Choose one of the other models.` };
     }
     const { saved } = get().settings;
     const question = { repo, revision, file: file.file, asker: 'first' };
@@ -196,8 +197,10 @@ export function createHubActions({ client, get, patch }: Tools) {
 
 function tooLarge({ title }: CatalogEntry, { fit }: HubFit): ErrorPayload {
   const short = shortBudget(fit.budgets);
-  const message = `${title} does not fit into the memory that is free now${short ? ` (${short.name})` : ''}.`;
-  return { code: 'out-of-memory', message, hint: 'End other programs, or choose a smaller model.' };
+  const message = short
+    ? t`${title} does not fit into the memory that is free now (${short.name}).`
+    : t`${title} does not fit into the memory that is free now.`;
+  return { code: 'out-of-memory', message, hint: t`End other programs, or choose a smaller model.` };
 }
 
 // The file that a page begins with: what most people would take.

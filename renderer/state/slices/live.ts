@@ -5,6 +5,7 @@
 
 import { type AnswerStats, type Message, openPart, partMessageId } from '../../../electron/contract/chats';
 import type { LiveStats, StreamFrame } from '../../../electron/contract/engine';
+import { isBriefMessage } from '../../../electron/contract/lib/brief';
 import type { Power } from '../../../electron/contract/machine';
 import type { AppState, HistoryPoint, LiveAnswer, StreamState } from '../appState';
 import { addSample, emptySparkline, type Sparkline } from '../lib/sparkline';
@@ -133,7 +134,8 @@ export function addPoint(history: readonly HistoryPoint[], point: HistoryPoint):
 /** Null as soon as no answer is at work, whatever the last figures were. */
 export const selectLiveFigures = (state: AppState): LiveStats | null => (selectActive(state) ? state.meter.live : null);
 export const selectMeterOff = (state: AppState) => state.meter.off;
-export const selectSparkline = (state: AppState) => state.meter.sparkline;
+export const selectSparkline = (state: AppState): Sparkline =>
+  selectLiveFigures(state) || selectShownStats(state) ? state.meter.sparkline : emptySparkline;
 export const selectHistory = (state: AppState) => state.meter.history;
 export const selectPower = (state: AppState) => state.meter.power;
 
@@ -185,7 +187,10 @@ function selectActive(state: AppState): LiveAnswer | null {
 
 export const selectActiveStats = (state: AppState) => selectActive(state)?.stats ?? null;
 export const selectActivePhase = (state: AppState) => selectActive(state)?.stats?.phase ?? null;
-export const selectLastStats = (state: AppState) => state.stream.last;
+export const selectLastStats = (state: AppState): AnswerStats | null => state.stream.last?.stats ?? null;
+/** Null where the last answer is of a chat that is not open. */
+export const selectShownStats = (state: AppState): AnswerStats | null =>
+  state.stream.last?.chatId === state.conversation.chat?.id ? selectLastStats(state) : null;
 
 /** What the answer of a chat is at; null: nothing is being written in it, or no frame has come. */
 export function selectPhase(chatId: string | null) {
@@ -250,9 +255,9 @@ export function addFrame(state: StreamState, frame: StreamFrame): StreamState {
 }
 
 export function endAnswer(state: StreamState, messageId: string, stats: AnswerStats | null): StreamState {
-  const { [messageId]: _ended, ...live } = state.live;
+  const { [messageId]: answer, ...live } = state.live;
   const ended = state.ended.includes(messageId) ? state.ended : [...state.ended, messageId].slice(-rememberedEnds);
-  return { live, ended, last: stats ?? state.last };
+  return { live, ended, last: stats && answer ? { chatId: answer.chatId, stats } : state.last };
 }
 
 /** After a lost connection: what was missed is unknown, so the stored text is the base again. */
@@ -292,6 +297,7 @@ export function createStreamActions({ get, patch }: Tools, meter: ReturnType<typ
       patch('stream', resumeAnswer(get().stream, answer));
     },
     frame(frame: StreamFrame): void {
+      if (isBriefMessage(frame.messageId)) return;
       const before = get().stream;
       const after = addFrame(before, frame);
       if (after === before) return;

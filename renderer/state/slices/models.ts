@@ -97,6 +97,16 @@ export function createModelsActions({ client, get, patch, report }: Tools) {
   };
 }
 
+/** An embedding model: it finds passages, and cannot chat. */
+export function makesVectors({ info }: ModelEntry): boolean {
+  return info !== null && info.pooling !== null && info.pooling !== 'rank';
+}
+
+/** As far as is known: what is not read yet may. */
+export function canChat({ info }: ModelEntry): boolean {
+  return (info?.pooling ?? null) === null;
+}
+
 export const selectModels = (state: AppState) => state.models.list;
 export const selectDeleting = (state: AppState) => state.models.deleting;
 export const selectAdding = (state: AppState) => state.models.adding;
@@ -128,7 +138,7 @@ export const selectEmbeddedModel = (state: AppState) =>
 
 /** A model that did not come with the app, and can be used as far as is known. */
 export const selectHasOwnModel = (state: AppState) =>
-  state.models.list?.some(({ source, problem }) => source !== 'embedded' && problem === null) ?? false;
+  state.models.list?.some((one) => one.source !== 'embedded' && one.problem === null && canChat(one)) ?? false;
 
 /** True while the model in use is the built-in one: the first screen says what it can do. */
 export const selectIsEmbedded = (state: AppState) => selectCurrentModel(state)?.source === 'embedded';

@@ -1,5 +1,6 @@
 import type { Preset, PresetContent, Presets } from '../../../electron/contract/lib/presets';
-import { replaceSampling, type Settings, type SettingsPatch } from '../../../electron/contract/settings';
+import { replaceSampling } from '../../../electron/contract/lib/settingsPatch';
+import type { Settings, SettingsPatch } from '../../../electron/contract/settings';
 import { errorPayloadOf } from '../../bridge/client';
 import type { AppState } from '../appState';
 import type { Tools } from '../slice';

@@ -1,6 +1,6 @@
+import { applyPatch } from '../../../electron/contract/lib/settingsPatch';
 import {
   type Apply,
-  applyPatch,
   autoContext,
   type ContextSettings,
   type Settings,
@@ -91,6 +91,7 @@ export function changeDraft(
 export const selectSettings = (state: AppState) => state.settings.saved;
 export const selectSavedContext = (state: AppState) => state.settings.saved?.context ?? null;
 export const selectSampling = (state: AppState) => state.settings.saved?.sampling ?? null;
+export const selectLanguage = (state: AppState) => state.settings.saved?.language ?? null;
 export const selectTheme = (state: AppState) => state.settings.saved?.theme ?? null;
 export const selectDraft = (state: AppState) => state.settings.draft;
 export const selectApplying = (state: AppState) => state.settings.applying;

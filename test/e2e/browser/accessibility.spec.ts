@@ -43,6 +43,11 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await page.keyboard.press('Escape');
       await expect(page.getByTestId(name)).toBeHidden();
     }
+    await page.getByTestId('shelf-open').click();
+    await expect(page.getByTestId('shelf-view')).toBeVisible();
+    found.shelf = await violations(page);
+    await page.keyboard.press('Escape');
+    await expect(page.getByTestId('shelf-view')).toBeHidden();
     await page.getByTestId('all-chats-menu').click();
     await page.getByRole('menuitem', { name: 'About Concertina' }).click();
     await expect(page.getByTestId('about')).toBeVisible();
@@ -50,7 +55,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
 
     const small = colorScheme === 'light' ? ['folder', 'export', 'preset', 'trash'] : [];
     const settings = ['memory', 'chat', 'advanced'].map((part) => `settings of ${part}`);
-    const screens = ['first start', 'chat', ...settings, 'models', 'palette', 'shortcuts', 'about', ...small];
+    const screens = ['first start', 'chat', ...settings, 'models', 'palette', 'shortcuts', 'shelf', 'about', ...small];
     expect(found).toEqual(Object.fromEntries(screens.map((screen) => [screen, []])));
   });
 }

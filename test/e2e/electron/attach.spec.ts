@@ -5,7 +5,7 @@ import { type ElectronApplication, expect, type Page } from '@playwright/test';
 import type { Attachment, PromptBudget } from '@/electron/contract/chats';
 import type { OperationInput } from '@/electron/contract/contract';
 import { makePdf } from '@/test/fixtures/documents/pdf';
-import { attachFile, test, tinyModel } from '../app';
+import { attachFile, resizeWindow, test, tinyModel } from '../app';
 import { begin, call, ended, greedy, newestChat, ready } from '../chat';
 import { axe } from '../moments';
 
@@ -73,6 +73,19 @@ test('a document that does not fit, its pages, a longer context, and the answer'
   await expect(noFit).toContainText('Nothing is cut');
   await page.getByTestId('composer').fill('What is the email address of Walter Smith?');
   await expect(page.getByTestId('send')).toBeDisabled();
+
+  // at twice the size too the field is in view, however much stands above it
+  const zoom = (factor: number) =>
+    app.evaluate(
+      ({ BrowserWindow }, size) => BrowserWindow.getAllWindows()[0]?.webContents.setZoomFactor(size),
+      factor,
+    );
+  await resizeWindow({ app, page }, 1280, 800);
+  await zoom(2);
+  await expect.poll(() => page.evaluate(() => innerHeight)).toBe(400);
+  await expect(page.getByTestId('composer')).toBeInViewport({ ratio: 1 });
+  await expect(page.getByTestId('status-strip')).toBeInViewport({ ratio: 1 });
+  await zoom(1);
 
   await noFit.getByTestId('offer-parts').click();
   await expect(page.getByTestId('part-tokens').first()).toHaveText(/^\d+$/);

@@ -305,7 +305,7 @@ describe('one at a time', () => {
       process.dlopen(holder, ${JSON.stringify(path.join(path.dirname(tool('x')), 'concertina.node'))});
       const addon = holder.exports;
       const model = await addon.loadModel(${JSON.stringify(tinyModel)}, 0, () => {}, new addon.Cancellation());
-      const context = await model.createContext(${JSON.stringify(contextOptions({ nCtx: 65_536, rope: 'yarn' }))}, '');
+      const context = await model.createContext(${JSON.stringify(contextOptions({ nCtx: 65_536, rope: 'yarn' }))}, { draft: '', projector: '' });
       const tokens = model.tokenize('A word and another. '.repeat(12_000), false, false);
       const begun = (steps) =>
         steps.some(({ result }) => JSON.parse(result)?.prompt_progress?.processed > 0) && process.exit(7);

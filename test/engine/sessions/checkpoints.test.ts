@@ -3,26 +3,9 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ChatMessage, Context } from '@/electron/engine/native/types';
 import { sparedBy } from '@/electron/engine/sessions/rates';
-import { readGguf, stringsOf, type Value } from '../gguf';
-import { writeShape } from '../shapeParts';
+import { tokenizer, writeShape } from '../shapeParts';
 import { shapeOf } from '../shapes';
-import { answer, contextOptions, engine, filler, greedy, refusal, temporaryFolder, tinyModel } from '../support';
-
-/** The tiny model's tokenizer, with the tokens that the shapes have rows for, and its template. */
-function tokenizer(size: number): Record<string, Value> {
-  const { metadata } = readGguf(tinyModel);
-  const kept = [...metadata].filter(([key]) => key.startsWith('tokenizer.'));
-  const tokens = stringsOf(metadata.get('tokenizer.ggml.tokens') as Buffer).slice(0, size);
-  const types = Buffer.from(metadata.get('tokenizer.ggml.token_type')?.subarray(0, 16 + 4 * size) ?? []);
-  types.writeBigUInt64LE(BigInt(size), 8);
-  const merges = stringsOf(metadata.get('tokenizer.ggml.merges') as Buffer);
-  return {
-    ...(Object.fromEntries(kept) as Record<string, Value>),
-    'tokenizer.ggml.tokens': tokens,
-    'tokenizer.ggml.token_type': types,
-    'tokenizer.ggml.merges': merges.filter((merge) => tokens.includes(merge.replace(' ', ''))),
-  };
-}
+import { answer, contextOptions, engine, filler, greedy, refusal, temporaryFolder } from '../support';
 
 const few = greedy({ maxTokens: 8, ignoreEnd: true });
 const document: ChatMessage[] = [

@@ -2,9 +2,11 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { StreamFrame } from '@/electron/contract/engine';
 import type { GenerateRequest } from '@/electron/contract/engineContract';
 import { type ContextSettings, contextSettingsSchema, type SessionSettings } from '@/electron/contract/settings';
 import { Rates } from '@/electron/engine/sessions/rates';
+import { imageTokens, png, writeProjector } from '../projector';
 import {
   answer,
   contextOptions,
@@ -117,8 +119,10 @@ const documents = {
 };
 type Name = keyof typeof documents;
 
+type Message = GenerateRequest['messages'][number];
+
 /** The first question of a chat, below its documents. */
-function firstOf(names: readonly Name[], text: string): GenerateRequest['messages'][number] {
+function firstOf(names: readonly Name[], text: string): Message {
   let content = '';
   const found = names.map((name) => {
     content += documents[name];
@@ -133,15 +137,20 @@ interface SetUp {
   context?: Partial<ContextSettings>;
   allow?: Partial<SessionSettings>;
   diskRoom?: () => Promise<number>;
+  onFrame?: (frame: StreamFrame, cancel: (requestId: string) => void) => void;
 }
 
 const plenty = async () => 1e12;
 
-async function setUp({ data = temporaryFolder(), model = tinyModel, context, allow, diskRoom = plenty }: SetUp = {}) {
+async function setUp(options: SetUp = {}) {
+  const { data = temporaryFolder(), model = tinyModel, context, allow, diskRoom = plenty, onFrame } = options;
   const notices: string[] = [];
   const logged: string[] = [];
   const server = engineServer(
-    { notice: (text) => notices.push(text) },
+    {
+      notice: (text) => notices.push(text),
+      frame: (frame) => onFrame?.(frame, (requestId) => void server.handlers.cancel({ requestId })),
+    },
     {
       idleMs: 1e6,
       sessions: { diskRoom, rates: new SupposedRates(), log: (text) => logged.push(text) },
@@ -152,10 +161,12 @@ async function setUp({ data = temporaryFolder(), model = tinyModel, context, all
   await server.handlers.load({ path: model, context: { ...base, ...context }, calibration: noCalibration });
   const chats = new Map<string, GenerateRequest['messages']>();
 
-  async function ask(chatId: string, text: string, names: readonly Name[] = ['manual']) {
+  /** `first`: what a chat begins with */
+  async function ask(chatId: string, text: string, first: readonly Name[] | Message = ['manual']) {
     const messages = chats.get(chatId) ?? [];
     chats.set(chatId, messages);
-    messages.push(messages.length === 0 ? firstOf(names, text) : { role: 'user', content: text });
+    const begun = 'role' in first ? first : firstOf(first, text);
+    messages.push(messages.length === 0 ? begun : { role: 'user', content: text });
     const requestId = `${chatId}${messages.length}`;
     const { text: written, stats } = await server.handlers.generate(request({ requestId, chatId, messages }));
     messages.push({ role: 'assistant', content: written });
@@ -239,6 +250,80 @@ describe('chats that begin with the same document', () => {
     await leave();
     const next = await setUp({ data });
     expect(await next.shared()).toMatchObject([{ chatIds: ['C'] }, { chatIds: ['A', 'B'] }]);
+  });
+
+  it('of which only a part was read in a chat is read to its end and kept whole by the next', async () => {
+    const first = await setUp({
+      context: { batch: 128 },
+      onFrame: ({ requestId, stats }, cancel) => {
+        if (stats.phase === 'prefill' && stats.prefillDone > 256) cancel(requestId);
+      },
+    });
+    const { stats } = await first.ask('A', which);
+    expect(stats.contextUsed).toBeGreaterThan(allowed.minTokens);
+    await first.leave();
+    const second = await setUp({ data: first.data });
+    // a part of a document is no document: it is the chat's alone
+    expect(await second.list()).toMatchObject([{ documents: [], chatIds: ['A'] }]);
+    const whole = await second.ask('B', other);
+    expect(whole.stats.restoredTokens).toBeGreaterThan(0);
+    await second.leave();
+    const third = await setUp({ data: first.data });
+    const [document] = await third.shared();
+    expect(document).toMatchObject({ documents: [{ id: 'manual' }], chatIds: ['B'] });
+    expect((document?.tokens ?? 0) / whole.stats.promptTokens).toBeGreaterThan(0.95);
+    expect((await third.ask('C', which)).stats.restoredTokens).toBe(document?.tokens);
+  });
+
+  it('is known to be read before anybody asks about it: in the context, and from the disk', async () => {
+    const asked = (server: Awaited<ReturnType<typeof setUp>>['server'], name: Name, system = '') => {
+      const first = firstOf([name], '');
+      const messages = system ? [{ role: 'system' as const, content: system }, first] : [first];
+      return server.handlers.spared({ messages, now: 0 });
+    };
+    const first = await setUp();
+    const before = await asked(first.server, 'manual');
+    expect(before.spared).toBe(0);
+    // read ahead: for one token, without a question
+    const read = { ...request({ chatId: 'shelf', messages: [firstOf(['manual'], '')] }) };
+    await first.server.handlers.generate({ ...read, sampling: { ...read.sampling, maxTokens: 1 } });
+    const { tokens, spared } = await asked(first.server, 'manual');
+    expect([tokens, tokens - spared < 16]).toEqual([before.tokens, true]);
+    expect((await asked(first.server, 'report')).spared).toBeLessThan(64);
+    await first.leave();
+
+    const second = await setUp({ data: first.data });
+    expect(await second.shared()).toMatchObject([{ documents: [{ id: 'manual' }], chatIds: ['shelf'] }]);
+    expect(tokens - (await asked(second.server, 'manual')).spared).toBeLessThan(16);
+    expect((await asked(second.server, 'manual', 'Be brief.')).spared).toBe(0);
+    const { stats } = await second.ask('A', which);
+    expect(stats.restoredTokens).toBeGreaterThan(tokens - 16);
+  });
+
+  it('beside an image too: the document is shared, and the chat with the image comes back whole', async () => {
+    const folder = temporaryFolder();
+    const image = path.join(folder, 'image.png');
+    fs.writeFileSync(image, png(1));
+    const context = { projector: writeProjector(folder) };
+    const question = firstOf(['manual'], which);
+    const withImage = { ...question, media: [{ path: image, at: question.documents?.[0]?.end ?? 0 }] };
+    const first = await setUp({ context });
+    const asked = await first.ask('A', which, withImage);
+    await first.leave();
+
+    const second = await setUp({ context, data: first.data });
+    const [document] = await second.shared();
+    const whole = (await second.list()).find(({ documents }) => documents.length === 0);
+    expect(whole?.tokens).toBeGreaterThan((document?.tokens ?? 0) + imageTokens);
+    second.chats.set('A', first.chats.get('A') ?? []);
+    const back = await second.ask('A', 'And now?');
+    expect(back.stats.restoredTokens).toBe(whole?.tokens);
+    expect(asked.stats.contextUsed).toBe(whole?.tokens);
+    await second.leave();
+
+    const third = await setUp({ context, data: first.data });
+    expect((await third.ask('B', other)).stats.restoredTokens).toBe(document?.tokens);
+    expect([...second.notices, ...third.notices, ...third.logged]).toEqual([]);
   });
 
   it('on a full disk it is read, and the answer is right', async () => {

@@ -7,13 +7,18 @@ import { memo, useMemo } from 'react';
 // TeX to HTML and MathML. A formula comes from a model: no links, no images, no macros that grow without end, no giant boxes.
 
 const limits = { trust: false, maxExpand: 200, maxSize: 20, strict: 'ignore' } as const;
-const longest = 8000;
+const longest = 4000;
+/** of a matrix, empty ones too: each becomes some 600 characters of HTML */
+const mostCells = 400;
+/** what a browser lays out in a fraction of a second */
+const longestHtml = 400_000;
 
-/** Null: half a formula, while it is written, or none at all. */
+/** Null: half a formula, while it is written, none at all, or one that would hold up the page. */
 export function renderFormula(tex: string, displayMode: boolean): string | null {
-  if (tex.length > longest) return null;
+  if (tex.length > longest || (tex.match(/&|\\\\|\\cr/g)?.length ?? 0) > mostCells) return null;
   try {
-    return katex.renderToString(tex, { ...limits, displayMode, throwOnError: true });
+    const html = katex.renderToString(tex, { ...limits, displayMode, throwOnError: true });
+    return html.length > longestHtml ? null : html;
   } catch {
     return null;
   }

@@ -1,5 +1,7 @@
 /** Context and cache types that the verdicts are about. They change nothing of the settings until a person says so. */
 
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useId } from 'react';
 import type { ContextFit } from '../../../../electron/contract/fit';
 import { limits } from '../../../../electron/contract/limits';
@@ -25,7 +27,7 @@ export function AskedFields({ context, trained, fit }: AskedFieldsProps) {
   const stops = lengthStops(trained ?? 131_072);
   const change = (part: Partial<RequestedContext>) => hub.ask({ nCtx, typeK, typeV, ...part });
   const reasons = [fit?.estimate.typeK, fit?.estimate.typeV].flatMap((side) =>
-    side && side.reason !== '' ? [`${side.asked} will run as ${side.effective}: ${side.reason}`] : [],
+    side && side.reason !== '' ? [t`${side.asked} will run as ${side.effective}: ${side.reason}`] : [],
   );
 
   return (
@@ -33,7 +35,7 @@ export function AskedFields({ context, trained, fit }: AskedFieldsProps) {
       <div>
         <div className="flex items-center justify-between gap-3">
           <label htmlFor={`${id}-context`} className="text-ink-2">
-            Context
+            <Trans>Context</Trans>
           </label>
           <span className="flex items-center gap-2 text-xs text-ink-3">
             <NumberField
@@ -46,12 +48,12 @@ export function AskedFields({ context, trained, fit }: AskedFieldsProps) {
               value={nCtx}
               onCommit={(value) => value !== null && change({ nCtx: value })}
             />
-            tokens
+            <Trans>tokens</Trans>
           </span>
         </div>
         <Slider
-          aria-label="Context length, as a slider"
-          aria-valuetext={`${formatCount(nCtx)} tokens`}
+          aria-label={t`Context length, as a slider`}
+          aria-valuetext={t`${formatCount(nCtx)} tokens`}
           data-testid="hub-context-slider"
           min={0}
           max={stops.length - 1}
@@ -59,7 +61,9 @@ export function AskedFields({ context, trained, fit }: AskedFieldsProps) {
           onValue={(index) => change({ nCtx: stops[index] ?? nCtx })}
         />
         {trained !== null && trained > 0 && context.rope === 'model' && nCtx > trained && (
-          <p className="text-xs text-warn">It was trained for {formatCount(trained)} tokens; more are cut to that.</p>
+          <p className="text-xs text-warn">
+            <Trans>It was trained for {formatCount(trained)} tokens; more are cut to that.</Trans>
+          </p>
         )}
       </div>
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
@@ -86,7 +90,7 @@ function TypeSelect({ side, value, onType }: TypeSelectProps) {
   return (
     <span className="inline-flex items-center gap-2">
       <label htmlFor={id} className="text-ink-2">
-        {side} cache
+        <Trans>{side} cache</Trans>
       </label>
       <Select
         id={id}

@@ -1,5 +1,9 @@
+import type { MessageDescriptor } from '@lingui/core';
+import { msg, plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Download as DownloadIcon, MessageSquare } from 'lucide-react';
 import type { HubFile, HubModelPage } from '../../../../electron/contract/hub';
+import { i18n } from '../../../language';
 import { selectMachineProfile } from '../../../state/slices/engine';
 import { isUsable, selectDownloadOf, selectIsStarting } from '../../../state/slices/hub';
 import { useActions, useApp } from '../../../state/useApp';
@@ -24,16 +28,23 @@ interface FileRowProps {
   recommended: boolean;
 }
 
-const kinds = { model: '', projector: 'for pictures; no model by itself', other: 'no model by itself' } as const;
+const kinds: Record<HubFile['kind'], MessageDescriptor | null> = {
+  model: null,
+  projector: msg`for images and sound; comes with the model`,
+  other: msg`no model by itself`,
+};
 
 export function FileRow({ page, file, chosen, verdict, named, recommended }: FileRowProps) {
   const { hub } = useActions();
   const usable = isUsable(file);
   const isChosen = chosen?.file === file.file;
+  const kind = kinds[file.kind];
   const notes = [
-    file.parts.length > 1 && `${file.parts.length} parts`,
-    file.missingParts > 0 && `${file.missingParts} parts are missing on the hub`,
-    kinds[file.kind],
+    file.parts.length > 1 && plural(file.parts.length, { one: '# part', other: '# parts' }),
+    file.missingParts > 0 &&
+      plural(file.missingParts, { one: '# part is missing on the hub', other: '# parts are missing on the hub' }),
+    kind && i18n._(kind),
+    file.projector && t`and ${formatBytes(file.projector.bytes)} for images and sound (its projector)`,
   ].filter(Boolean);
 
   return (
@@ -41,7 +52,7 @@ export function FileRow({ page, file, chosen, verdict, named, recommended }: Fil
       data-testid="hub-file"
       data-file={file.file}
       className={cx(
-        'flex items-center gap-3 pr-2.5 first:rounded-t-lg last:rounded-b-lg',
+        'flex items-center gap-3 pe-2.5 first:rounded-t-lg last:rounded-b-lg',
         isChosen && 'bg-accent-soft',
       )}
     >
@@ -50,7 +61,7 @@ export function FileRow({ page, file, chosen, verdict, named, recommended }: Fil
         disabled={!usable}
         aria-pressed={isChosen}
         onClick={() => hub.chooseFile(file.file)}
-        className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 px-3 py-2 text-left tabular-nums focus-visible:-outline-offset-2"
+        className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 px-3 py-2 text-start tabular-nums focus-visible:-outline-offset-2"
       >
         {!named && <span className="sr-only">{file.title}: </span>}
         <span className={cx('min-w-16 font-medium', usable ? 'text-ink' : 'text-ink-3')}>{file.quant ?? '–'}</span>
@@ -60,7 +71,7 @@ export function FileRow({ page, file, chosen, verdict, named, recommended }: Fil
             data-testid="hub-recommended"
             className="rounded-full bg-accent px-2 text-[0.6875rem] leading-5 font-medium text-on-accent"
           >
-            Recommended
+            <Trans>Recommended</Trans>
           </span>
         )}
         {usable && <RowVerdict verdict={verdict} />}
@@ -69,7 +80,10 @@ export function FileRow({ page, file, chosen, verdict, named, recommended }: Fil
             {[...(named ? [file.title] : []), ...notes].join(' · ')}
           </span>
         )}
-        <span className="sr-only">. Show what it takes</span>
+        <span className="sr-only">
+          {'. '}
+          <Trans>Show what it takes</Trans>
+        </span>
       </button>
       {usable && <GetButton page={page} file={file} main={isChosen} />}
     </li>
@@ -79,15 +93,19 @@ export function FileRow({ page, file, chosen, verdict, named, recommended }: Fil
 function RowVerdict({ verdict }: { verdict: Verdict | null }) {
   const facts = useApp(selectMachineProfile)?.facts ?? null;
   if (!verdict) return null;
-  if (!verdict.known) return <span className="text-xs text-ink-3">not known</span>;
-  const free = verdict.available > 0 ? formatBytes(verdict.available) : 'nothing';
+  if (!verdict.known)
+    return (
+      <span className="text-xs text-ink-3">
+        <Trans>not known</Trans>
+      </span>
+    );
+  const needed = `${verdict.about ? '≈ ' : ''}${formatBytes(verdict.needed)}`;
   const speed = verdict.grade === 'none' ? null : speedText(verdict, facts);
   return (
     <span className="inline-flex flex-wrap items-center gap-x-2">
       <GradeChip verdict={verdict} />
       <span className="text-xs text-ink-3">
-        {verdict.about ? '≈ ' : ''}
-        {formatBytes(verdict.needed)} of {free}
+        {verdict.available > 0 ? t`${needed} of ${formatBytes(verdict.available)}` : t`${needed} of nothing`}
       </span>
       {speed && (
         <span className="text-xs text-ink-3" data-testid="hub-speed">
@@ -116,23 +134,24 @@ function GetButton({ page, file, main }: GetButtonProps) {
 
   if (modelId !== null) {
     return (
-      <Button size="small" onClick={() => chatWith(modelId)} aria-label={`Chat with ${file.title}`}>
+      <Button size="small" onClick={() => chatWith(modelId)} aria-label={t`Chat with ${file.title}`}>
         <MessageSquare className="size-3.5" aria-hidden="true" />
-        Chat
+        <Trans>Chat</Trans>
       </Button>
     );
   }
   if (download && download.state !== 'done') {
     const share = download.bytes > 0 ? download.done / download.bytes : 0;
+    const now = `${stateWord(download.state)} ${formatPercent(share)}`;
     return (
       <Button
         size="small"
         tone="quiet"
         className="tabular-nums"
-        aria-label={`${stateWord(download.state)} ${formatPercent(share)}: ${file.title}. Show the downloads`}
+        aria-label={t`${now}: ${file.title}. Show the downloads`}
         onClick={() => ui.showModels('downloads')}
       >
-        {stateWord(download.state)} {formatPercent(share)}
+        {now}
       </Button>
     );
   }
@@ -142,11 +161,11 @@ function GetButton({ page, file, main }: GetButtonProps) {
       tone={main ? 'primary' : 'outline'}
       disabled={starting}
       data-testid="hub-download"
-      aria-label={`${starting ? 'Starting' : 'Download'} ${file.title}`}
+      aria-label={starting ? t`Starting ${file.title}` : t`Download ${file.title}`}
       onClick={() => void downloads.start({ repo: page.repo, revision: page.revision, file: file.file })}
     >
       <DownloadIcon className="size-3.5" aria-hidden="true" />
-      {starting ? 'Starting' : 'Download'}
+      {starting ? t`Starting` : t`Download`}
     </Button>
   );
 }

@@ -1,8 +1,10 @@
 /** The chosen file on this machine: settings to try, the verdict with its parts, and what the cache types are worth. */
 
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useState } from 'react';
 import type { HubFile, HubFit, HubModelPage } from '../../../../electron/contract/hub';
-import { allocatedBytes, draftBytes } from '../../../../electron/contract/lib/memory';
+import { allocatedBytes, draftBytes, projectorBytes } from '../../../../electron/contract/lib/memory';
 import { type ContextSettings, usualContext } from '../../../../electron/contract/settings';
 import { selectCanAsk, selectMachineProfile } from '../../../state/slices/engine';
 import { fitKey, selectHubFits } from '../../../state/slices/hub';
@@ -39,7 +41,7 @@ export function FitCard({ page, file, context }: FitCardProps) {
 
   return (
     <section
-      aria-label={`What ${file.title} takes of this machine`}
+      aria-label={t`What ${file.title} takes of this machine`}
       data-testid="hub-fit"
       data-grade={fit?.grade}
       data-stale={stale || undefined}
@@ -47,10 +49,12 @@ export function FitCard({ page, file, context }: FitCardProps) {
     >
       <div className="min-w-0">
         <div className="flex min-h-7 flex-wrap items-center justify-between gap-x-3">
-          <h4 className="text-sm font-semibold text-ink">Does {file.quant ?? 'it'} fit here?</h4>
+          <h4 className="text-sm font-semibold text-ink">
+            {file.quant ? <Trans>Does {file.quant} fit here?</Trans> : <Trans>Does it fit here?</Trans>}
+          </h4>
           {changed && (
-            <Button size="small" tone="quiet" className="-mr-2" onClick={() => hub.ask(null)}>
-              As in the settings
+            <Button size="small" tone="quiet" className="-me-2" onClick={() => hub.ask(null)}>
+              <Trans>As in the settings</Trans>
             </Button>
           )}
         </div>
@@ -62,7 +66,7 @@ export function FitCard({ page, file, context }: FitCardProps) {
         <AskedFields context={context} trained={trained} fit={fit?.fit ?? null} />
         {failed && (
           <p className="mt-3 text-sm text-warn" role="status" data-testid="hub-fit-problem">
-            {locked ? 'Available once you have access to this model. ' : `${failed.message} ${failed.hint} `}
+            {locked ? t`Available once you have access to this model.` : `${failed.message} ${failed.hint}`}{' '}
             <Button
               size="small"
               tone="quiet"
@@ -71,7 +75,7 @@ export function FitCard({ page, file, context }: FitCardProps) {
                 void hub.askFit(page, file, context);
               }}
             >
-              Try again
+              <Trans>Try again</Trans>
             </Button>
           </p>
         )}
@@ -79,11 +83,11 @@ export function FitCard({ page, file, context }: FitCardProps) {
           <div className="mt-4 text-xs text-ink-3">
             {able ? (
               <>
-                <Progress label="Reading the header of the file" share={null} />
-                Reading the header of the file…
+                <Progress label={t`Reading the header of the file`} share={null} />
+                <Trans>Reading the header of the file…</Trans>
               </>
             ) : (
-              'The engine is starting; it works this out.'
+              t`The engine is starting; it works this out.`
             )}
           </div>
         )}
@@ -100,19 +104,26 @@ export function FitCard({ page, file, context }: FitCardProps) {
 
 // What the chosen file takes with the asked settings, in parts, against the memory that decides.
 
-const colors = { weights: 'bg-plate', cache: 'bg-accent', buffers: 'bg-brass', draft: 'bg-good' } as const;
+const colors = {
+  weights: 'bg-plate',
+  cache: 'bg-accent',
+  buffers: 'bg-brass',
+  draft: 'bg-good',
+  media: 'bg-ink-3',
+} as const;
 
 function NeedBar({ fit, stale }: { fit: HubFit; stale: boolean }) {
   const facts = useApp(selectMachineProfile)?.facts ?? null;
   const verdict = exactVerdict(fit);
   const budget = decidingBudget(fit.fit.budgets);
   if (!verdict || !budget) return null;
-  const { weights, kvK, kvV, compute, draft } = fit.fit.estimate;
+  const { weights, kvK, kvV, compute, draft, projector } = fit.fit.estimate;
   const parts = [
-    { id: 'weights', label: 'Weights', bytes: weights },
-    { id: 'cache', label: 'KV cache', bytes: kvK + kvV },
-    { id: 'buffers', label: 'Buffers', bytes: compute },
-    { id: 'draft', label: 'Drafting', bytes: draftBytes(draft) },
+    { id: 'weights', label: t`Weights`, bytes: weights },
+    { id: 'cache', label: t`KV cache`, bytes: kvK + kvV },
+    { id: 'buffers', label: t`Buffers`, bytes: compute },
+    { id: 'draft', label: t`Drafting`, bytes: draftBytes(draft) },
+    { id: 'media', label: t`Images and sound`, bytes: projectorBytes(projector) },
   ] as const;
   const needed = allocatedBytes(fit.fit.estimate);
   const speed = verdict.grade === 'none' ? null : speedText(verdict, facts);
@@ -123,7 +134,7 @@ function NeedBar({ fit, stale }: { fit: HubFit; stale: boolean }) {
         <GradeChip verdict={verdict} sentence={verdictText(verdict)} />
         {speed && (
           <p className="mt-1 text-xs text-ink-2" data-testid="hub-forecast">
-            {speed}. An estimate, from how fast this machine reads its memory; less in a long chat.
+            <Trans>{speed}. An estimate, from how fast this machine reads its memory; less in a long chat.</Trans>
           </p>
         )}
       </div>
@@ -138,7 +149,7 @@ function NeedBar({ fit, stale }: { fit: HubFit; stale: boolean }) {
         {needed > budget.available && (
           <span
             className="absolute inset-y-0 w-0.5 bg-bad"
-            style={{ left: `${(Math.max(0, budget.available) / whole) * 100}%` }}
+            style={{ insetInlineStart: `${(Math.max(0, budget.available) / whole) * 100}%` }}
           />
         )}
       </div>
@@ -147,7 +158,12 @@ function NeedBar({ fit, stale }: { fit: HubFit; stale: boolean }) {
           <div key={id} className="flex items-center gap-1.5">
             <span className={cx('size-2 rounded-xs', colors[id])} aria-hidden="true" />
             <dt>{label}</dt>
-            <dd className="text-ink" title={`${formatCount(bytes)} bytes`} data-testid={`hub-${id}`} data-bytes={bytes}>
+            <dd
+              className="text-ink"
+              title={t`${formatCount(bytes)} bytes`}
+              data-testid={`hub-${id}`}
+              data-bytes={bytes}
+            >
               {formatBytes(bytes)}
             </dd>
           </div>

@@ -1,9 +1,13 @@
 /** What the search found, or suggestions where nothing was searched for or the hub is out of reach. */
 
+import type { MessageDescriptor } from '@lingui/core';
+import { msg, plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Download, Heart, Lock } from 'lucide-react';
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import type { ErrorPayload } from '../../../../electron/contract/errors';
 import type { CatalogEntry, HubModel } from '../../../../electron/contract/hub';
+import { i18n } from '../../../language';
 import {
   selectCatalog,
   selectHubAccount,
@@ -17,7 +21,7 @@ import { useActions, useApp } from '../../../state/useApp';
 import { Banner } from '../../../ui/Banner';
 import { Button } from '../../../ui/Button';
 import { cx } from '../../../ui/cx';
-import { formatContext, formatDay, formatShortCount } from '../../../ui/format';
+import { formatContext, formatCount, formatDay, formatShortCount } from '../../../ui/format';
 
 const firstSuggestions = 3;
 
@@ -56,12 +60,16 @@ export function HubList() {
               onClick={() => void hub.more()}
               data-testid="hub-more"
             >
-              {asksMore ? 'Asking…' : 'Show more'}
+              {asksMore ? t`Asking…` : t`Show more`}
             </Button>
           )}
         </section>
       )}
-      {!results && searching && <p className="px-2 py-2 text-sm text-ink-3">Asking the hub…</p>}
+      {!results && searching && (
+        <p className="px-2 py-2 text-sm text-ink-3">
+          <Trans>Asking the hub…</Trans>
+        </p>
+      )}
     </div>
   );
 }
@@ -75,7 +83,7 @@ function Suggestions({ all, chosen }: { all: boolean; chosen: string | null }) {
   return (
     <section aria-labelledby="hub-suggested" className="mb-3">
       <h3 id="hub-suggested" className="px-2.5 pt-1 pb-1.5 text-xs font-semibold text-ink-3">
-        Good to begin with
+        <Trans>Good to begin with</Trans>
       </h3>
       <ul onKeyDown={moveByArrows}>
         {shown.map((entry) => (
@@ -84,7 +92,7 @@ function Suggestions({ all, chosen }: { all: boolean; chosen: string | null }) {
       </ul>
       {hidden > 0 && (
         <Button tone="quiet" size="small" className="w-full" onClick={() => setUnfolded(true)}>
-          Show {hidden} more suggestions
+          {plural(hidden, { one: 'Show # more suggestion', other: 'Show # more suggestions' })}
         </Button>
       )}
     </section>
@@ -92,9 +100,10 @@ function Suggestions({ all, chosen }: { all: boolean; chosen: string | null }) {
 }
 
 function headOf(query: string, count: number, more: boolean): string {
-  if (query === '') return 'On the hub';
-  if (count === 0) return `The hub has no GGUF model for “${query}”`;
-  return `${count}${more ? '+' : ''} ${count === 1 ? 'model' : 'models'} for “${query}”`;
+  if (query === '') return t`On the hub`;
+  if (count === 0) return t`The hub has no GGUF model for “${query}”`;
+  if (more) return t`${formatCount(count)}+ models for “${query}”`;
+  return plural(count, { one: `# model for “${query}”`, other: `# models for “${query}”` });
 }
 
 /** Up and down go from one model to the next, as Tab does. */
@@ -116,17 +125,17 @@ function HubItem({ model, chosen }: { model: HubModel; chosen: boolean }) {
       <span className="flex items-baseline gap-2">
         <span className="min-w-0 truncate font-medium text-ink">{model.name}</span>
         {model.gated !== 'open' && (
-          <Lock className="size-3 shrink-0 self-center text-warn" aria-label="Gated: requires accepting terms" />
+          <Lock className="size-3 shrink-0 self-center text-warn" aria-label={t`Gated: requires accepting terms`} />
         )}
       </span>
       <span className="block truncate text-xs text-ink-2">{model.author}</span>
       <span className="mt-0.5 flex flex-wrap gap-x-3 text-xs text-ink-3 tabular-nums">
-        <span className="inline-flex items-center gap-1" title="Downloads of the last month">
-          <Download className="size-3" aria-label="Downloads of the last month:" />
+        <span className="inline-flex items-center gap-1" title={t`Downloads of the last month`}>
+          <Download className="size-3" aria-label={t`Downloads of the last month:`} />
           {formatShortCount(model.downloads)}
         </span>
-        <span className="inline-flex items-center gap-1" title="Likes">
-          <Heart className="size-3" aria-label="Likes:" />
+        <span className="inline-flex items-center gap-1" title={t`Likes`}>
+          <Heart className="size-3" aria-label={t`Likes:`} />
           {formatShortCount(model.likes)}
         </span>
         {updated && <span>{updated}</span>}
@@ -142,10 +151,14 @@ function SuggestedItem({ entry, chosen }: { entry: CatalogEntry; chosen: boolean
       <span className="block truncate font-medium text-ink">{entry.title}</span>
       <span className="block text-xs text-ink-2">{entry.about}</span>
       <span className="mt-0.5 flex flex-wrap gap-x-2.5 text-xs text-ink-3 tabular-nums">
-        <span>{entry.billions} B</span>
-        <span>{formatContext(entry.trained)} context</span>
+        <span>
+          <Trans>{formatShortCount(entry.billions)} B</Trans>
+        </span>
+        <span>
+          <Trans>{formatContext(entry.trained)} context</Trans>
+        </span>
         <span>{entry.license}</span>
-        <span>{entry.verifiedHere ? 'run by us' : 'not verified here'}</span>
+        <span>{entry.verifiedHere ? t`run by us` : t`not verified here`}</span>
       </span>
     </Item>
   );
@@ -161,7 +174,7 @@ function Item({ repo, chosen, children }: { repo: string; chosen: boolean; child
         data-repo={repo}
         aria-current={chosen || undefined}
         onClick={() => void hub.openPage(repo)}
-        className={cx('block w-full rounded-lg px-2.5 py-2 text-left', chosen ? 'bg-accent-soft' : 'hover:bg-hover')}
+        className={cx('block w-full rounded-lg px-2.5 py-2 text-start', chosen ? 'bg-accent-soft' : 'hover:bg-hover')}
       >
         {children}
       </button>
@@ -171,10 +184,10 @@ function Item({ repo, chosen, children }: { repo: string; chosen: boolean; child
 
 // Why the hub gave no answer, in its own words, and what can be done.
 
-const titles: Partial<Record<ErrorPayload['code'], string>> = {
-  'network-failed': 'The hub cannot be reached',
-  'rate-limited': 'The hub asks for a pause',
-  'access-denied': 'The hub refuses access',
+const titles: Partial<Record<ErrorPayload['code'], MessageDescriptor>> = {
+  'network-failed': msg`The hub cannot be reached`,
+  'rate-limited': msg`The hub asks for a pause`,
+  'access-denied': msg`The hub refuses access`,
 };
 
 function Unreachable({ problem }: { problem: ErrorPayload }) {
@@ -189,17 +202,17 @@ function Unreachable({ problem }: { problem: ErrorPayload }) {
   return (
     <Banner
       tone="warn"
-      title={titles[problem.code] ?? 'The hub gave no answer'}
+      title={i18n._(titles[problem.code] ?? msg`The hub gave no answer`)}
       testId="hub-problem"
       className="mb-3"
       actions={
         <>
           <Button size="small" onClick={() => void hub.search()} data-testid="hub-retry">
-            Try again
+            <Trans>Try again</Trans>
           </Button>
           {problem.code === 'access-denied' && (
             <Button size="small" onClick={openSettings}>
-              Open the settings
+              <Trans>Open the settings</Trans>
             </Button>
           )}
         </>
@@ -209,7 +222,9 @@ function Unreachable({ problem }: { problem: ErrorPayload }) {
         {problem.message} {problem.hint}
       </p>
       {account && problem.code === 'network-failed' && (
-        <p className="mt-1 text-xs text-ink-3">Models on this computer work without it. Asked: {account.endpoint}</p>
+        <p className="mt-1 text-xs text-ink-3">
+          <Trans>Models on this computer work without it. Asked: {account.endpoint}</Trans>
+        </p>
       )}
     </Banner>
   );

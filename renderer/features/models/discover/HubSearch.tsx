@@ -1,5 +1,8 @@
+import type { MessageDescriptor } from '@lingui/core';
+import { msg, t } from '@lingui/core/macro';
 import { LoaderCircle, Search, X } from 'lucide-react';
 import type { HubSort } from '../../../../electron/contract/hub';
+import { i18n } from '../../../language';
 import { selectHubQuery, selectHubSearching, selectHubSort } from '../../../state/slices/hub';
 import { useActions, useApp } from '../../../state/useApp';
 import { IconButton } from '../../../ui/Button';
@@ -9,11 +12,11 @@ import { Select } from '../../../ui/Select';
 
 export const searchFieldId = 'hub-search';
 
-const sorts: Record<HubSort, string> = {
-  trending: 'Trending',
-  downloads: 'Most downloads',
-  likes: 'Most likes',
-  updated: 'Newest',
+const sorts: Record<HubSort, MessageDescriptor> = {
+  trending: msg`Trending`,
+  downloads: msg`Most downloads`,
+  likes: msg`Most likes`,
+  updated: msg`Newest`,
 };
 
 export function HubSearch() {
@@ -31,12 +34,12 @@ export function HubSearch() {
       }}
     >
       <div className="relative">
-        <Search className="pointer-events-none absolute top-2 left-2 size-4 text-ink-3" aria-hidden="true" />
+        <Search className="pointer-events-none absolute top-2 start-2 size-4 text-ink-3" aria-hidden="true" />
         <input
           type="search"
           id={searchFieldId}
-          aria-label="Search models of the hub"
-          placeholder="Name or author"
+          aria-label={t`Search models of the hub`}
+          placeholder={t`Name or author`}
           data-testid="hub-search"
           maxLength={200}
           value={query}
@@ -45,9 +48,9 @@ export function HubSearch() {
           className={cx(controlClass, 'w-full px-8')}
         />
         {searching && (
-          <span className="absolute top-0.5 right-0.5">
+          <span className="absolute top-0.5 end-0.5">
             <IconButton
-              label="Stop searching"
+              label={t`Stop searching`}
               size="small"
               icon={<StopIcon />}
               onClick={hub.cancel}
@@ -56,20 +59,20 @@ export function HubSearch() {
           </span>
         )}
         {!searching && query !== '' && (
-          <span className="absolute top-0.5 right-0.5">
-            <IconButton label="Clear" size="small" icon={<X />} onClick={() => hub.type('')} />
+          <span className="absolute top-0.5 end-0.5">
+            <IconButton label={t`Clear`} size="small" icon={<X />} onClick={() => hub.type('')} />
           </span>
         )}
       </div>
       <Select
-        aria-label="Order of the models"
+        aria-label={t`Order of the models`}
         data-testid="hub-sort"
         value={sort}
         onChange={(event) => hub.sortBy(event.target.value as HubSort)}
       >
         {Object.entries(sorts).map(([value, label]) => (
           <option key={value} value={value}>
-            {label}
+            {i18n._(label)}
           </option>
         ))}
       </Select>

@@ -3,9 +3,11 @@
  * the trained length, what each takes for it: the same instrument, folded smaller.
  */
 
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { isVariant } from '../../../../electron/contract/fallbacks';
 import type { ContextFit, FitMark } from '../../../../electron/contract/fit';
-import type { CacheType, ContextSettings } from '../../../../electron/contract/settings';
+import { autoContext, type CacheType, type ContextSettings } from '../../../../electron/contract/settings';
 import type { RequestedContext } from '../../../state/appState';
 import { Bellows } from '../../../ui/Bellows';
 import { cx } from '../../../ui/cx';
@@ -28,7 +30,9 @@ export function LongestPicture({ fit, context, onUse }: LongestPictureProps) {
   return (
     <figure data-testid="hub-longest" data-measure={measure} aria-labelledby="hub-longest-title">
       <figcaption id="hub-longest-title" className="text-sm font-semibold text-ink">
-        {measure === 'length' ? 'Longest context that fits' : `Cache and buffers for all ${formatCount(tokens)} tokens`}
+        {measure === 'length'
+          ? t`Longest context that fits`
+          : t`Cache and buffers for all ${formatCount(tokens)} tokens`}
       </figcaption>
       <div className="relative mt-2.5">
         <ul className="grid gap-1.5">
@@ -46,11 +50,11 @@ export function LongestPicture({ fit, context, onUse }: LongestPictureProps) {
       <p className="mt-2 text-xs text-ink-3">
         {measure === 'length' ? (
           <>
-            {asked !== null && `The line: the ${formatCount(nCtx)} tokens you ask for. `}
-            {fit.trained > 0 && `It was trained for ${formatCount(fit.trained)}.`}
+            {asked !== null && `${t`The line: the ${formatCount(nCtx)} tokens you ask for.`} `}
+            {fit.trained > 0 && t`It was trained for ${formatCount(fit.trained)}.`}
           </>
         ) : (
-          'Every type reaches the length that it was trained for; the difference is the memory.'
+          t`Every type reaches the length that it was trained for; the difference is the memory.`
         )}
       </p>
     </figure>
@@ -67,7 +71,6 @@ function Bar({
   onUse?: (() => void) | undefined;
 }) {
   const figure = measure === 'length' ? formatCount(bar.nCtx) : formatBytes(bar.bytes);
-  const unit = measure === 'length' ? ' tokens' : '';
   const comparison = comparisonOf(bar, measure);
   return (
     <li>
@@ -79,11 +82,11 @@ function Bar({
         data-bytes={bar.bytes}
         disabled={bar.nCtx === 0 || !onUse}
         onClick={onUse}
-        className="group grid w-full grid-cols-[3.75rem_minmax(0,1fr)] items-center rounded-md py-0.5 text-left transition-colors enabled:hover:bg-hover"
+        className="group grid w-full grid-cols-[3.75rem_minmax(0,1fr)] items-center rounded-md py-0.5 text-start transition-colors enabled:hover:bg-hover"
       >
-        <span className={cx('pl-1 text-xs', bar.folded ? 'font-semibold text-ink' : 'text-ink-2')}>{bar.type}</span>
+        <span className={cx('ps-1 text-xs', bar.folded ? 'font-semibold text-ink' : 'text-ink-2')}>{bar.type}</span>
         <span className="sr-only">: </span>
-        <span className="flex items-center gap-2 pr-28">
+        <span className="flex items-center gap-2 pe-28">
           <span
             className={cx('block shrink-0 transition-[width] duration-500', !bar.folded && 'bellows-muted')}
             style={{ width: `${Math.max(bar.share, 0.006) * 100}%` }}
@@ -91,19 +94,29 @@ function Bar({
             <Bellows pleats={16} className="h-8 w-full" />
           </span>
           {/* on the ground of the card: the line of the asked length passes behind the figures */}
-          <span className="relative z-1 -mr-28 w-28 shrink-0 text-xs leading-tight tabular-nums">
+          <span className="relative z-1 -me-28 w-28 shrink-0 text-xs leading-tight tabular-nums">
             <span
               className={cx(
                 'block w-fit bg-panel whitespace-nowrap',
                 bar.folded ? 'font-semibold text-ink' : 'text-ink-2',
               )}
             >
-              {bar.nCtx === 0 ? 'does not fit' : figure}
-              {bar.nCtx > 0 && <span className="sr-only">{unit}</span>}
+              {bar.nCtx === 0 ? t`does not fit` : figure}
+              {bar.nCtx > 0 && measure === 'length' && (
+                <span className="sr-only">
+                  {' '}
+                  <Trans>tokens</Trans>
+                </span>
+              )}
             </span>
             {comparison && <span className="sr-only">, </span>}
             {comparison && <span className="block w-fit bg-panel whitespace-nowrap text-ink-3">{comparison}</span>}
-            {onUse && <span className="sr-only">. Look at it with this type</span>}
+            {onUse && (
+              <span className="sr-only">
+                {'. '}
+                <Trans>Look at it with this type</Trans>
+              </span>
+            )}
           </span>
         </span>
       </button>
@@ -112,19 +125,19 @@ function Bar({
 }
 
 function comparisonOf({ type, times, instead, nCtx, whole }: LongestBar, measure: 'length' | 'memory'): string {
-  if (instead !== '') return `runs as ${instead}`;
-  if (whole && measure === 'length') return 'the whole length';
+  if (instead !== '') return t`runs as ${instead}`;
+  if (whole && measure === 'length') return t`the whole length`;
   if (type === 'f16' || times === null || nCtx === 0) return '';
-  return measure === 'length' ? `${formatRatio(times)} as long` : `${formatRatio(times)} smaller`;
+  return measure === 'length' ? t`${formatRatio(times)} as long` : t`${formatRatio(times)} smaller`;
 }
 
 /** Over the room of the bars: behind their names, and before their figures. */
 function AskedLine({ share }: { share: number }) {
   return (
-    <span className="pointer-events-none absolute inset-y-0 right-28 left-15" aria-hidden="true">
+    <span className="pointer-events-none absolute inset-y-0 start-15 end-28" aria-hidden="true">
       <span
-        className="absolute inset-y-0 border-l border-dashed border-ink-2 transition-[left] duration-300"
-        style={{ left: `${share * 100}%` }}
+        className="absolute inset-y-0 border-s border-dashed border-ink-2 transition-[inset-inline-start] duration-300"
+        style={{ insetInlineStart: `${share * 100}%` }}
       />
     </span>
   );
@@ -166,7 +179,7 @@ interface LongestFigures {
 const cellStep = 256;
 const shown = ['f16', 'q8_0', 'turbo4', 'turbo3'] as const;
 
-/** `nCtx`: the asked length in tokens. Null: the engine told nothing of these types. */
+/** `nCtx`: the asked length in tokens; with Auto none is asked for. Null: the engine told nothing of these types. */
 export function longestPicture({ marks, estimate, trained }: ContextFit, nCtx: number): LongestFigures | null {
   const found = shown.flatMap((type) => {
     const mark = marks.find(({ typeK, typeV }) => typeK === type && typeV === type);
@@ -192,7 +205,7 @@ export function longestPicture({ marks, estimate, trained }: ContextFit, nCtx: n
       whole: trained > 0 && mark.nCtx > trained - cellStep,
     };
   });
-  return { measure, bars, tokens, asked: measure === 'length' ? nCtx / longest : null };
+  return { measure, bars, tokens, asked: measure === 'length' && nCtx !== autoContext ? nCtx / longest : null };
 }
 
 function cacheBytes({ nCtx, bytes }: FitMark, weights: number): number {

@@ -1,5 +1,7 @@
 /** One model of the hub: what it is, its files, whether they fit here, and what its authors write. */
 
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { ArrowLeft, ExternalLink, Lock } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import type { CatalogEntry, HubModelPage } from '../../../../electron/contract/hub';
@@ -34,14 +36,14 @@ export function PageView({ page: { repo, outcome, file }, alone, renderText }: P
       {!page && suggestion && <SuggestedFacts entry={suggestion} />}
       {outcome === null && (
         <div className="mt-6 max-w-80">
-          <Progress label={`Asking the hub for ${repo}`} share={null} />
+          <Progress label={t`Asking the hub for ${repo}`} share={null} />
         </div>
       )}
       {outcome && !outcome.ok && <Failure repo={repo} message={outcome.error.message} hint={outcome.error.hint} />}
       {page && page.gated !== 'open' && <Gated page={page} />}
       {page && <FileSection page={page} chosen={file} />}
       {page && page.summary !== '' && (
-        <section aria-label="Model card" className="mt-6 border-t border-line pt-4 [&_.prose-c>*:first-child]:mt-0">
+        <section aria-label={t`Model card`} className="mt-6 border-t border-line pt-4 [&_.prose-c>*:first-child]:mt-0">
           {renderText(page.summary)}
         </section>
       )}
@@ -64,11 +66,11 @@ function Head({ name, author, url, alone }: HeadProps) {
     <div className="flex items-start gap-2">
       {alone && (
         <IconButton
-          label="Back to the list"
+          label={t`Back to the list`}
           side="right"
           icon={<ArrowLeft />}
           onClick={hub.closePage}
-          className="-ml-2"
+          className="-ms-2"
           data-testid="hub-back"
         />
       )}
@@ -80,12 +82,14 @@ function Head({ name, author, url, alone }: HeadProps) {
         >
           {name}
         </h3>
-        <p className="text-xs text-ink-2">by {author}</p>
+        <p className="text-xs text-ink-2">
+          <Trans>by {author}</Trans>
+        </p>
       </div>
       {url?.startsWith('https://') && (
         <Button size="small" tone="quiet" onClick={() => void ui.openExternal(url)}>
           <ExternalLink className="size-3.5" aria-hidden="true" />
-          Its page
+          <Trans>Its page</Trans>
         </Button>
       )}
     </div>
@@ -94,12 +98,12 @@ function Head({ name, author, url, alone }: HeadProps) {
 
 function Facts({ page }: { page: HubModelPage }) {
   const facts = [
-    page.parameters !== null && `${formatParameters(page.parameters)} parameters`,
-    page.trained !== null && `trained for ${formatContext(page.trained)}`,
+    page.parameters !== null && t`${formatParameters(page.parameters)} parameters`,
+    page.trained !== null && t`trained for ${formatContext(page.trained)}`,
     page.architecture,
-    page.license && `license ${page.license}`,
-    `${formatShortCount(page.downloads)} downloads a month`,
-    `${formatShortCount(page.likes)} likes`,
+    page.license && t`license ${page.license}`,
+    t`${formatShortCount(page.downloads)} downloads a month`,
+    t`${formatShortCount(page.likes)} likes`,
     page.updatedAt && formatDay(page.updatedAt),
   ].filter((fact) => typeof fact === 'string' && fact !== '');
   return (
@@ -109,7 +113,7 @@ function Facts({ page }: { page: HubModelPage }) {
       ))}
       {page.private && (
         <span className="inline-flex items-center gap-1">
-          <Lock className="size-3" aria-hidden="true" /> private
+          <Lock className="size-3" aria-hidden="true" /> <Trans>private</Trans>
         </span>
       )}
     </p>
@@ -122,8 +126,11 @@ function SuggestedFacts({ entry }: { entry: CatalogEntry }) {
     <div className="mt-3 text-sm text-ink-2">
       <p>{entry.about}</p>
       <p className="mt-1 text-xs tabular-nums">
-        {entry.billions} B parameters, trained for {formatContext(entry.trained)}, license {entry.license}; begin with{' '}
-        {entry.quant}. {!entry.verifiedHere && 'From the list that comes with the app; not verified here.'}
+        <Trans>
+          {formatShortCount(entry.billions)} B parameters, trained for {formatContext(entry.trained)}, license{' '}
+          {entry.license}; begin with {entry.quant}.
+        </Trans>{' '}
+        {!entry.verifiedHere && t`From the list that comes with the app; not verified here.`}
       </p>
     </div>
   );
@@ -134,12 +141,12 @@ function Failure({ repo, message, hint }: { repo: string; message: string; hint:
   return (
     <Banner
       tone="warn"
-      title="Its page cannot be shown"
+      title={t`Its page cannot be shown`}
       testId="hub-page-problem"
       className="mt-4"
       actions={
         <Button size="small" onClick={() => void hub.openPage(repo)}>
-          Try again
+          <Trans>Try again</Trans>
         </Button>
       }
     >
@@ -164,7 +171,11 @@ function FileSection({ page, chosen: path }: { page: HubModelPage; chosen: strin
   const recommended = recommendedFile(page, quant, verdictFor);
 
   if (files.length === 0 && page.refused.length === 0) {
-    return <p className="mt-5 text-sm text-ink-2">There is no GGUF file in it.</p>;
+    return (
+      <p className="mt-5 text-sm text-ink-2">
+        <Trans>There is no GGUF file in it.</Trans>
+      </p>
+    );
   }
   return (
     <>
@@ -181,8 +192,10 @@ function FileSection({ page, chosen: path }: { page: HubModelPage; chosen: strin
         </Banner>
       )}
       {files.length > 0 && (
-        <section aria-label="Files" className="mt-5">
-          <h4 className="mb-1.5 text-sm font-semibold text-ink">Files</h4>
+        <section aria-label={t`Files`} className="mt-5">
+          <h4 className="mb-1.5 text-sm font-semibold text-ink">
+            <Trans>Files</Trans>
+          </h4>
           <ul className="divide-y divide-line rounded-lg border border-line">
             {page.quants.flatMap(({ files: group }) =>
               group.map((file) => (
@@ -208,7 +221,7 @@ function FileSection({ page, chosen: path }: { page: HubModelPage; chosen: strin
 function Refused({ page: { refused } }: { page: HubModelPage }) {
   if (refused.length === 0) return null;
   return (
-    <Banner tone="warn" title="Some files cannot be downloaded" testId="hub-refused" className="mt-4">
+    <Banner tone="warn" title={t`Some files cannot be downloaded`} testId="hub-refused" className="mt-4">
       <ul>
         {refused.map(({ file, why }) => (
           <li key={file}>
@@ -227,8 +240,8 @@ function Gated({ page }: { page: HubModelPage }) {
   const hasToken = account !== null && account.token !== 'none';
   const agree =
     page.gated === 'auto'
-      ? 'Its authors give it to people who agree to its terms.'
-      : 'Its authors decide who gets it, and some take days to answer.';
+      ? t`Its authors give it to people who agree to its terms.`
+      : t`Its authors decide who gets it, and some take days to answer.`;
   return (
     <Banner
       tone="info"
@@ -240,7 +253,7 @@ function Gated({ page }: { page: HubModelPage }) {
         <>
           {page.url.startsWith('https://') && (
             <Button size="small" onClick={() => void ui.openExternal(page.url)}>
-              Ask on its page
+              <Trans>Ask on its page</Trans>
             </Button>
           )}
           {!hasToken && account?.canSave && (
@@ -251,15 +264,15 @@ function Gated({ page }: { page: HubModelPage }) {
                 ui.showSettings('advanced');
               }}
             >
-              Save a token
+              <Trans>Save a token</Trans>
             </Button>
           )}
         </>
       }
     >
       {hasToken
-        ? 'Your access token is sent along. If the download is refused, ask on its page with the account of that token.'
-        : 'Ask on its page, then give the access token of that account: in the settings, or as HF_TOKEN in the environment.'}
+        ? t`Your access token is sent along. If the download is refused, ask on its page with the account of that token.`
+        : t`Ask on its page, then give the access token of that account: in the settings, or as HF_TOKEN in the environment.`}
     </Banner>
   );
 }

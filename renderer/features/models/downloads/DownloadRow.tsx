@@ -1,3 +1,5 @@
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { MessageSquare, Pause, Play, RotateCw, X } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { Download } from '../../../../electron/contract/hub';
@@ -20,14 +22,14 @@ export function DownloadRow({ download }: { download: Download }) {
           <p className="font-medium [overflow-wrap:anywhere] text-ink">{title}</p>
           <p className="truncate text-xs text-ink-3">
             {repo}
-            {download.parts > 1 && ` · ${download.parts} parts`}
+            {download.parts > 1 && ` · ${plural(download.parts, { one: '# part', other: '# parts' })}`}
           </p>
         </div>
         <Buttons download={download} />
       </div>
       {state !== 'done' && (
         <div className="mt-2">
-          <Progress label={`Download of ${title}`} share={bytes > 0 ? done / bytes : 0} />
+          <Progress label={t`Download of ${title}`} share={bytes > 0 ? done / bytes : 0} />
         </div>
       )}
       <p className="mt-1 text-xs text-ink-2 tabular-nums" data-testid="download-progress">
@@ -57,11 +59,11 @@ function Buttons({ download: { id, state, title, modelId, done } }: { download: 
         {modelId !== null && (
           <Button size="small" tone="primary" onClick={() => chatWith(modelId)} data-testid="download-chat">
             <MessageSquare className="size-3.5" aria-hidden="true" />
-            Chat with it
+            <Trans>Chat with it</Trans>
           </Button>
         )}
         <IconButton
-          label={`Take ${title} off this list (the model stays)`}
+          label={t`Take ${title} off this list (the model stays)`}
           icon={<X />}
           size="small"
           side="left"
@@ -74,7 +76,7 @@ function Buttons({ download: { id, state, title, modelId, done } }: { download: 
     <div className="flex items-center gap-1">
       {(state === 'queued' || state === 'active' || state === 'waiting' || state === 'checking') && (
         <IconButton
-          label={`Pause the download of ${title}`}
+          label={t`Pause the download of ${title}`}
           icon={<Pause />}
           size="small"
           data-testid="download-pause"
@@ -83,23 +85,23 @@ function Buttons({ download: { id, state, title, modelId, done } }: { download: 
       )}
       {state === 'waiting' && (
         <Button size="small" onClick={() => void downloads.resume(id)}>
-          Try now
+          <Trans>Try now</Trans>
         </Button>
       )}
       {state === 'paused' && (
         <Button size="small" onClick={() => void downloads.resume(id)} data-testid="download-resume">
           <Play className="size-3.5" aria-hidden="true" />
-          Resume
+          <Trans>Resume</Trans>
         </Button>
       )}
       {state === 'failed' && (
         <Button size="small" onClick={() => void downloads.resume(id)} data-testid="download-resume">
           <RotateCw className="size-3.5" aria-hidden="true" />
-          Try again
+          <Trans>Try again</Trans>
         </Button>
       )}
       <IconButton
-        label={`Cancel the download of ${title}`}
+        label={t`Cancel the download of ${title}`}
         icon={<X />}
         size="small"
         side="left"
@@ -107,9 +109,9 @@ function Buttons({ download: { id, state, title, modelId, done } }: { download: 
         onClick={() => (done > 0 ? setAsks(true) : void downloads.cancel(id))}
       />
       <Confirm
-        title={`Cancel the download of ${title}?`}
-        description={`The ${formatBytes(done)} that are here are deleted. To go on later, pause it instead.`}
-        action="Cancel the download"
+        title={t`Cancel the download of ${title}?`}
+        description={t`The ${formatBytes(done)} that are here are deleted. To go on later, pause it instead.`}
+        action={t`Cancel the download`}
         open={asks}
         onOpenChange={setAsks}
         onConfirm={() => void downloads.cancel(id)}

@@ -1,5 +1,7 @@
 /** What a model is made of, why it would run with other cache types than asked, how long a context fits, where it lies. */
 
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { X } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import type { MemoryEstimate } from '../../../../electron/contract/engine';
@@ -10,6 +12,7 @@ import type { ModelDetails, ModelEntry } from '../../../../electron/contract/mod
 import type { ContextSettings } from '../../../../electron/contract/settings';
 import type { Outcome } from '../../../state/appState';
 import { selectCanAsk } from '../../../state/slices/engine';
+import { canChat } from '../../../state/slices/models';
 import { selectSavedContext } from '../../../state/slices/settings';
 import { useActions, useApp } from '../../../state/useApp';
 import { Button } from '../../../ui/Button';
@@ -26,12 +29,14 @@ export function DetailsBody({ model }: { model: ModelEntry }) {
       {model.problem !== null && <p className="mb-4 text-sm text-warn">{model.problem}</p>}
       {problem && (
         <p role="alert" className="mb-4 text-xs text-warn">
-          Some details are missing: {problem.message} {problem.hint}
+          <Trans>
+            Some details are missing: {problem.message} {problem.hint}
+          </Trans>
         </p>
       )}
       <div className="grid gap-x-8 gap-y-6 md:grid-cols-2">
         {model.info && (
-          <Part title="The model">
+          <Part title={t`The model`}>
             <dl
               className="grid h-fit grid-cols-[auto_1fr] gap-x-4 gap-y-1 text-xs tabular-nums"
               data-testid="model-facts"
@@ -59,7 +64,7 @@ export function DetailsBody({ model }: { model: ModelEntry }) {
       {told?.template && (
         <details className="mt-6 text-xs" data-testid="model-template">
           <summary className="w-fit rounded-sm font-medium text-ink-2 hover:text-ink">
-            Chat template ({formatCount(told.template.length)} characters)
+            <Trans>Chat template ({formatCount(told.template.length)} characters)</Trans>
           </summary>
           <pre className="mt-2 max-h-64 select-text overflow-auto rounded-md bg-sunken p-3 whitespace-pre-wrap text-ink-2">
             {told.template.text}
@@ -76,10 +81,18 @@ function CacheTypes({ estimate, context }: { estimate: MemoryEstimate; context: 
   const { typeK, typeV } = estimate;
   const changes = typeFallbacks(estimate, context.flashAttention);
   return (
-    <Part title="Types of its cache">
+    <Part title={t`Types of its cache`}>
       <p className="text-xs text-ink-2" data-testid="model-types">
-        Asked for: K {typeK.asked}, V {typeV.asked}. It runs with K {typeK.effective}, V {typeV.effective}
-        {changes.length === 0 ? ', as asked.' : '.'}
+        {changes.length === 0 ? (
+          <Trans>
+            Asked for: K {typeK.asked}, V {typeV.asked}. It runs with K {typeK.effective}, V {typeV.effective}, as
+            asked.
+          </Trans>
+        ) : (
+          <Trans>
+            Asked for: K {typeK.asked}, V {typeV.asked}. It runs with K {typeK.effective}, V {typeV.effective}.
+          </Trans>
+        )}
       </p>
       {changes.length > 0 && (
         <ul className="mt-2 grid gap-2 rounded-md bg-warn-soft p-3 text-xs" data-testid="model-changes">
@@ -107,28 +120,35 @@ function modelFacts({ info, fileBytes }: Pick<ModelEntry, 'info' | 'fileBytes'>,
   if (!info) return [];
   const { headCount, headCountKv, headDimK, headDimV } = info;
   const facts: (readonly [name: string, value: string] | null)[] = [
-    ['Architecture', info.architecture],
-    ['Parameters', formatParameters(info.parameters)],
-    ['Weights', `${info.quantization}, ${formatBytes(fileBytes)}`],
-    ['Layers', formatCount(info.layers)],
-    ['Heads', headCount === headCountKv ? formatCount(headCount) : `${headCount}, of them ${headCountKv} for K and V`],
-    ['Head size', headDimK === headDimV ? `${headDimK} values` : `K ${headDimK}, V ${headDimV} values`],
-    details?.experts ? ['Experts', expertsText(details.experts)] : null,
-    ['Trained context', info.nCtxTrain > 0 ? `${formatCount(info.nCtxTrain)} tokens` : 'not stated'],
-    details?.slidingWindow ? ['Sliding window', `${formatCount(details.slidingWindow)} tokens, in some layers`] : null,
-    ['Vocabulary', `${formatCount(info.vocabSize)} tokens`],
-    ['Chat template', info.hasChatTemplate ? 'its own' : 'none: ChatML stands in'],
-    ['K projection', info.hasKBias ? 'with a bias' : 'without a bias'],
-    details?.author ? ['Author', details.author] : null,
-    details?.baseModel ? ['Made from', details.baseModel] : null,
-    ['License', info.license ?? details?.licenseLink ?? 'not stated'],
+    [t`Architecture`, info.architecture],
+    [t`Parameters`, formatParameters(info.parameters)],
+    [t`Weights`, `${info.quantization}, ${formatBytes(fileBytes)}`],
+    [t`Layers`, formatCount(info.layers)],
+    [
+      t`Heads`,
+      headCount === headCountKv ? formatCount(headCount) : t`${headCount}, of them ${headCountKv} for K and V`,
+    ],
+    [t`Head size`, headDimK === headDimV ? t`${headDimK} values` : t`K ${headDimK}, V ${headDimV} values`],
+    details?.experts ? [t`Experts`, expertsText(details.experts)] : null,
+    [t`Trained context`, info.nCtxTrain > 0 ? t`${formatCount(info.nCtxTrain)} tokens` : t`not stated`],
+    details?.slidingWindow
+      ? [t`Sliding window`, t`${formatCount(details.slidingWindow)} tokens, in some layers`]
+      : null,
+    [t`Vocabulary`, t`${formatCount(info.vocabSize)} tokens`],
+    info.pooling === null
+      ? [t`Chat template`, info.hasChatTemplate ? t`its own` : t`none: ChatML stands in`]
+      : [t`Pooling`, info.pooling],
+    [t`K projection`, info.hasKBias ? t`with a bias` : t`without a bias`],
+    details?.author ? [t`Author`, details.author] : null,
+    details?.baseModel ? [t`Made from`, details.baseModel] : null,
+    [t`License`, info.license ?? details?.licenseLink ?? t`not stated`],
     details?.sha256 ? ['SHA-256', details.sha256] : null,
   ];
   return facts.flatMap((fact) => (fact ? [{ name: fact[0], value: fact[1] }] : []));
 }
 
 function expertsText({ count, used }: NonNullable<ModelDetails['experts']>): string {
-  return used === null ? formatCount(count) : `${formatCount(count)}, of which ${formatCount(used)} work on a token`;
+  return used === null ? formatCount(count) : t`${formatCount(count)}, of which ${formatCount(used)} work on a token`;
 }
 
 export function Part({ title, children }: { title: string; children: ReactNode }) {
@@ -149,7 +169,7 @@ function Places({ model }: { model: ModelEntry }) {
 
   return (
     <div className="mt-6">
-      <Part title={several ? `The same file in ${model.places.length} places` : 'Where it lies'}>
+      <Part title={several ? t`The same file in ${model.places.length} places` : t`Where it lies`}>
         <ul className="grid gap-1.5">
           {model.places.map((place) => (
             <li
@@ -158,12 +178,19 @@ function Places({ model }: { model: ModelEntry }) {
               data-testid="model-place"
             >
               <span className="min-w-40 flex-1 select-text text-ink-2 [overflow-wrap:anywhere]">
-                {place.fileName} in {place.location}
-                {place.app && <span className="text-ink-3"> (of {place.app})</span>}
+                <Trans>
+                  {place.fileName} in {place.location}
+                </Trans>
+                {place.app && (
+                  <span className="text-ink-3">
+                    {' '}
+                    <Trans>(of {place.app})</Trans>
+                  </span>
+                )}
               </span>
               <Button size="small" tone="quiet" onClick={() => void models.removePlace(place.id)}>
                 <X className="size-3.5" aria-hidden="true" />
-                Off the list
+                <Trans>Off the list</Trans>
               </Button>
               <DeleteModel model={model} place={place} />
             </li>
@@ -171,7 +198,9 @@ function Places({ model }: { model: ModelEntry }) {
         </ul>
         {several && (
           <p className="mt-1.5 text-xs text-ink-3">
-            Each takes {formatBytes(model.fileBytes)}, unless one is a link to another. The first is used.
+            <Trans>
+              Each takes {formatBytes(model.fileBytes)}, unless one is a link to another. The first is used.
+            </Trans>
           </p>
         )}
       </Part>
@@ -189,8 +218,10 @@ interface Asked {
   problem: ErrorPayload | null;
 }
 
-function useDetails({ id, problem, defaults }: ModelEntry): Asked {
-  const able = useApp(selectCanAsk);
+function useDetails(model: ModelEntry): Asked {
+  const { id, problem, defaults } = model;
+  // of a model that does not chat no context is planned
+  const able = useApp(selectCanAsk) && canChat(model);
   const context = useApp(selectSavedContext);
   const { models, settings } = useActions();
   const [details, setDetails] = useState<Outcome<ModelDetails> | null>(null);

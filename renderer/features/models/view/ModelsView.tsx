@@ -1,5 +1,7 @@
 /** Where models come from: the hub, what is being downloaded, and what is on this computer. */
 
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { FolderOpen, Info, X } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { toast } from 'sonner';
@@ -45,8 +47,8 @@ export function ModelsView({ renderText }: ModelsViewProps) {
 
   return (
     <Dialog
-      title="Models"
-      description="Find a model, see whether it fits before it is downloaded, and chat with it."
+      title={t`Models`}
+      description={t`Find a model, see whether it fits before it is downloaded, and chat with it.`}
       open={tab !== null}
       onOpenChange={(open) => !open && close()}
       onEscape={() => document.activeElement?.id === searchFieldId && hub.giveUp()}
@@ -55,13 +57,13 @@ export function ModelsView({ renderText }: ModelsViewProps) {
     >
       <div className="flex h-[min(48rem,calc(100vh-6.5rem))] min-h-0 flex-col">
         <Tabs
-          label="Parts of the models view"
+          label={t`Parts of the models view`}
           value={tab ?? 'discover'}
           onValue={ui.showModels}
           tabs={[
             {
               value: 'discover',
-              label: 'Discover',
+              label: t`Discover`,
               testId: 'models-tab-discover',
               content: <Discover renderText={renderText} />,
             },
@@ -69,11 +71,14 @@ export function ModelsView({ renderText }: ModelsViewProps) {
               value: 'downloads',
               label: (
                 <>
-                  Downloads
+                  <Trans>Downloads</Trans>
                   {going > 0 && (
                     <span className="rounded-full bg-accent-soft px-1.5 text-xs text-accent tabular-nums">
                       {going}
-                      <span className="sr-only"> going on</span>
+                      <span className="sr-only">
+                        {' '}
+                        <Trans>going on</Trans>
+                      </span>
                     </span>
                   )}
                 </>
@@ -81,7 +86,7 @@ export function ModelsView({ renderText }: ModelsViewProps) {
               testId: 'models-tab-downloads',
               content: <DownloadsTab />,
             },
-            { value: 'here', label: 'On this computer', testId: 'models-tab-here', content: <HereTab /> },
+            { value: 'here', label: t`On this computer`, testId: 'models-tab-here', content: <HereTab /> },
           ]}
         />
       </div>
@@ -104,7 +109,7 @@ function Discover({ renderText }: { renderText: (markdown: string) => ReactNode 
   return (
     <div className="flex min-h-0 flex-1">
       {showsList && (
-        <div className={cx('flex min-h-0 flex-col', single ? 'flex-1' : 'w-84 shrink-0 border-r border-line')}>
+        <div className={cx('flex min-h-0 flex-col', single ? 'flex-1' : 'w-84 shrink-0 border-e border-line')}>
           <HubSearch />
           <HubList />
         </div>
@@ -112,7 +117,9 @@ function Discover({ renderText }: { renderText: (markdown: string) => ReactNode 
       {page && <PageView key={page.repo} page={page} alone={single} renderText={renderText} />}
       {!page && !single && (
         <div className="flex flex-1 items-center justify-center px-10 text-center text-sm text-ink-3">
-          Choose a model to see its files, and how long a context fits on this machine with each cache type.
+          <Trans>
+            Choose a model to see its files, and how long a context fits on this machine with each cache type.
+          </Trans>
         </div>
       )}
     </div>
@@ -143,13 +150,17 @@ function DownloadsTab() {
       {list?.length === 0 && (
         <div className="flex h-full flex-col items-center justify-center gap-3 text-center text-sm text-ink-3">
           <p className="max-w-96">
-            Nothing is being downloaded. A download goes on after a restart, and what is half there is never lost.
+            <Trans>
+              Nothing is being downloaded. A download goes on after a restart, and what is half there is never lost.
+            </Trans>
           </p>
-          <Button onClick={() => ui.showModels('discover')}>Find a model</Button>
+          <Button onClick={() => ui.showModels('discover')}>
+            <Trans>Find a model</Trans>
+          </Button>
         </div>
       )}
       {list && list.length > 0 && (
-        <ul className="divide-y divide-line rounded-lg border border-line" aria-label="Downloads">
+        <ul className="divide-y divide-line rounded-lg border border-line" aria-label={t`Downloads`}>
           {list.map((download) => (
             <DownloadRow key={download.id} download={download} />
           ))}
@@ -158,7 +169,7 @@ function DownloadsTab() {
       {done && (
         <div className="mt-3 flex justify-end">
           <Button size="small" tone="quiet" onClick={() => void downloads.clear()} data-testid="downloads-clear">
-            Take finished ones off the list
+            <Trans>Take finished ones off the list</Trans>
           </Button>
         </div>
       )}
@@ -179,8 +190,8 @@ function useDoneToasts(): void {
     before.current = list;
     if (seesList) return;
     for (const { title, modelId } of arrived) {
-      const action = modelId === null ? undefined : { label: 'Chat with it', onClick: () => chatWith(modelId) };
-      toast.success(`${title} is downloaded`, { duration: 10_000, ...(action && { action }) });
+      const action = modelId === null ? undefined : { label: t`Chat with it`, onClick: () => chatWith(modelId) };
+      toast.success(t`${title} is downloaded`, { duration: 10_000, ...(action && { action }) });
     }
   }, [list, seesList, chatWith]);
 }
@@ -198,13 +209,21 @@ function HereTab() {
   const models = useApp(selectModels);
   return (
     <>
-      <ul className="min-h-0 flex-1 overflow-y-auto p-3" aria-label="Models on this computer" data-testid="models-here">
+      <ul
+        className="min-h-0 flex-1 overflow-y-auto p-3"
+        aria-label={t`Models on this computer`}
+        data-testid="models-here"
+      >
         {models?.map((model) => (
           <ModelRow key={model.id} model={model}>
             <ModelDetails model={model} />
           </ModelRow>
         ))}
-        {models?.length === 0 && <li className="px-3 py-4 text-sm text-ink-3">No models yet.</li>}
+        {models?.length === 0 && (
+          <li className="px-3 py-4 text-sm text-ink-3">
+            <Trans>No models yet.</Trans>
+          </li>
+        )}
         <Deleted />
       </ul>
       <OtherApps />
@@ -223,17 +242,17 @@ function ModelDetails({ model }: { model: ModelEntry }) {
       <button
         type="button"
         aria-haspopup="dialog"
-        aria-label={`Details of ${name}`}
+        aria-label={t`Details of ${name}`}
         data-testid="model-details"
         onClick={() => setOpen(true)}
-        className="-ml-1 flex items-center gap-1.5 rounded-sm px-1 text-xs font-medium text-ink-2 hover:text-ink"
+        className="-ms-1 flex items-center gap-1.5 rounded-sm px-1 text-xs font-medium text-ink-2 hover:text-ink"
       >
         <Info className="size-3.5" aria-hidden="true" />
-        Details
+        <Trans>Details</Trans>
       </button>
       <Dialog
         title={name}
-        description={model.source === 'embedded' ? 'Part of the app' : `${model.fileName} in ${model.location}`}
+        description={model.source === 'embedded' ? t`Part of the app` : t`${model.fileName} in ${model.location}`}
         open={open}
         onOpenChange={setOpen}
         className="w-[min(52rem,calc(100%-2rem))]"
@@ -260,9 +279,12 @@ function OtherApps() {
   return (
     <div className="max-h-44 shrink-0 overflow-y-auto border-t border-line px-3 py-3 text-xs">
       {places.offered.length > 0 && (
-        <section aria-label="Models of other apps" data-testid="models-offered">
+        <section aria-label={t`Models of other apps`} data-testid="models-offered">
           <p className="text-ink-2">
-            These apps keep models on this computer. Added, they are used where they lie; nothing is copied or changed.
+            <Trans>
+              These apps keep models on this computer. Added, they are used where they lie; nothing is copied or
+              changed.
+            </Trans>
           </p>
           <ul className="mt-2 flex flex-wrap gap-2">
             {places.offered.map(({ id, app, location }) => (
@@ -274,7 +296,7 @@ function OtherApps() {
                   onClick={() => void models.addPlaces([id])}
                   data-testid="models-offer"
                 >
-                  Add those of {app}
+                  <Trans>Add those of {app}</Trans>
                 </Button>
               </li>
             ))}
@@ -282,7 +304,7 @@ function OtherApps() {
         </section>
       )}
       {places.folders.length > 0 && (
-        <ul className="mt-1 grid gap-0.5 first:mt-0" aria-label="Added folders, watched for changes">
+        <ul className="mt-1 grid gap-0.5 first:mt-0" aria-label={t`Added folders, watched for changes`}>
           {places.folders.map(({ id, app, location, there, models: count }) => (
             <li key={id} className="flex items-center gap-2 text-ink-2" data-testid="models-folder">
               <FolderOpen className="size-3.5 shrink-0 text-ink-3" aria-hidden="true" />
@@ -291,14 +313,14 @@ function OtherApps() {
               </span>
               <span className={there ? 'shrink-0 text-ink-3 tabular-nums' : 'shrink-0 text-warn'}>
                 {app && `${app}, `}
-                {there ? `${count} ${count === 1 ? 'model' : 'models'}` : 'not there now'}
+                {there ? plural(count, { one: '# model', other: '# models' }) : t`not there now`}
               </span>
               <IconButton
-                label="Take the folder off the list (its files stay)"
+                label={t`Take the folder off the list (its files stay)`}
                 icon={<X />}
                 size="small"
                 side="left"
-                className="ml-auto"
+                className="ms-auto"
                 onClick={() => void models.removeFolder(id)}
               />
             </li>

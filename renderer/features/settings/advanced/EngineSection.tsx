@@ -1,9 +1,13 @@
+import type { MessageDescriptor } from '@lingui/core';
+import { msg, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useShallow } from 'zustand/shallow';
 import { draftBytes } from '../../../../electron/contract/lib/memory';
 import { limits } from '../../../../electron/contract/limits';
 import { autoContext, type ContextSettings, type RopeChoice } from '../../../../electron/contract/settings';
+import { i18n } from '../../../language';
 import { selectCapabilities, selectLoadedContext, selectLoadedModel } from '../../../state/slices/engine';
-import { selectModels } from '../../../state/slices/models';
+import { canChat, selectModels } from '../../../state/slices/models';
 import { selectEditedContext, selectSavedContext } from '../../../state/slices/settings';
 import { useActions, useApp } from '../../../state/useApp';
 import { Field } from '../../../ui/Field';
@@ -14,12 +18,6 @@ import { Select } from '../../../ui/Select';
 import { ropeNames, speculationNames } from '../changesText';
 import { useTrained } from '../memory/CacheSection';
 import { useFit } from '../useFit';
-
-const flashOptions = [
-  { value: 'auto', label: 'Auto' },
-  { value: 'on', label: 'On' },
-  { value: 'off', label: 'Off' },
-] as const;
 
 export function EngineSection() {
   const context = useApp(useShallow(selectEditedContext));
@@ -33,22 +31,37 @@ export function EngineSection() {
     <>
       <ChoiceField
         name="flash-attention"
-        label="Flash attention"
+        label={t`Flash attention`}
         value={context.flashAttention}
-        options={flashOptions}
+        options={[
+          { value: 'auto', label: t`Auto` },
+          { value: 'on', label: t`On` },
+          { value: 'off', label: t`Off` },
+        ]}
         onValue={(flashAttention) => edit({ flashAttention })}
       />
       <DraftingField context={context} />
+      <ChoiceField
+        name="projector"
+        label={t`Images and sound`}
+        value={context.projector === '' ? 'off' : 'auto'}
+        options={[
+          // where a projector lies beside the model
+          { value: 'auto', label: t`Auto` },
+          { value: 'off', label: t`Off` },
+        ]}
+        onValue={(value) => edit({ projector: value === 'off' ? '' : 'auto' })}
+      />
       <Field
-        label="Threads"
+        label={t`Threads`}
         htmlFor="settings-threads"
         inline
-        help={cores ? `Empty: one for each of the ${cores} physical cores.` : 'Empty: one for each physical core.'}
+        help={cores ? t`Empty: one for each of the ${cores} physical cores.` : t`Empty: one for each physical core.`}
       >
         <NumberField
           id="settings-threads"
           data-testid="settings-threads"
-          placeholder="auto"
+          placeholder={t`auto`}
           nullable
           integer
           min={0}
@@ -58,15 +71,19 @@ export function EngineSection() {
         />
       </Field>
       <Field
-        label="GPU layers"
+        label={t`GPU layers`}
         htmlFor="settings-gpu-layers"
         inline
-        help={`Empty: as many ${layers ? `of the ${layers} layers ` : ''}as fit. With 0 all stay on the CPU.`}
+        help={
+          layers
+            ? t`Empty: as many of the ${layers} layers as fit. With 0 all stay on the CPU.`
+            : t`Empty: as many as fit. With 0 all stay on the CPU.`
+        }
       >
         <NumberField
           id="settings-gpu-layers"
           data-testid="settings-gpu-layers"
-          placeholder="auto"
+          placeholder={t`auto`}
           nullable
           integer
           min={0}
@@ -76,10 +93,10 @@ export function EngineSection() {
         />
       </Field>
       <Field
-        label="Batch"
+        label={t`Batch`}
         htmlFor="settings-batch"
         inline
-        help="Tokens that are read in one step. More is faster and takes more memory."
+        help={t`Tokens that are read in one step. More is faster and takes more memory.`}
       >
         <NumberField
           id="settings-batch"
@@ -97,22 +114,13 @@ export function EngineSection() {
 
 // What drafts tokens: nothing, the text, another model of the list, or layers of the model itself; and the memory of the last two.
 
-const draftingOptions = (['off', 'ngram', 'draft', 'mtp'] as const).map((value) => ({
-  value,
-  label: speculationNames[value],
-}));
+const draftingWays = ['off', 'ngram', 'draft', 'mtp'] as const;
 
-const draftingHelp: Record<ContextSettings['speculation'], string> = {
-  off: 'One token after the other.',
-  ngram:
-    'Where an answer quotes a document or the chat, several tokens are guessed and checked at once. The answer stays the ' +
-    'same; a chat that is slower with it goes on without.',
-  draft:
-    'A small model of the same family guesses several tokens, which the model checks at once. The answer stays the same; ' +
-    'a chat that is slower with it goes on without.',
-  mtp:
-    'Layers of the model itself that are made for it (multi-token prediction) guess several tokens, which are checked at ' +
-    'once. Few files have them.',
+const draftingHelp: Record<ContextSettings['speculation'], MessageDescriptor> = {
+  off: msg`One token after the other.`,
+  ngram: msg`Where an answer quotes a document or the chat, several tokens are guessed and checked at once. The answer stays the same; a chat that is slower with it goes on without.`,
+  draft: msg`A small model of the same family guesses several tokens, which the model checks at once. The answer stays the same; a chat that is slower with it goes on without.`,
+  mtp: msg`Layers of the model itself that are made for it (multi-token prediction) guess several tokens, which are checked at once. Few files have them.`,
 };
 
 function DraftingField({ context }: { context: ContextSettings }) {
@@ -121,15 +129,15 @@ function DraftingField({ context }: { context: ContextSettings }) {
   return (
     <ChoiceField
       name="speculation"
-      label="Drafting"
+      label={t`Drafting`}
       help={
         <>
-          {draftingHelp[speculation]}
+          {i18n._(draftingHelp[speculation])}
           <Outcome context={context} />
         </>
       }
       value={speculation}
-      options={draftingOptions}
+      options={draftingWays.map((way) => ({ value: way, label: i18n._(speculationNames[way]) }))}
       onValue={(value) => settings.editContext({ speculation: value })}
     >
       {speculation === 'draft' && <DraftModel value={context.draftModel} />}
@@ -138,18 +146,22 @@ function DraftingField({ context }: { context: ContextSettings }) {
 }
 
 function DraftModel({ value }: { value: string }) {
-  const models = useApp(selectModels) ?? [];
+  const models = (useApp(selectModels) ?? []).filter(canChat);
   const { settings } = useActions();
   const known = models.some(({ id }) => id === value);
   return (
     <Select
       className="w-full"
-      aria-label="Draft model"
+      aria-label={t`Draft model`}
       data-testid="settings-draft-model"
       value={value}
       onChange={(event) => settings.editContext({ draftModel: event.target.value })}
     >
-      {value === '' && <option value="">Choose a model…</option>}
+      {value === '' && (
+        <option value="">
+          <Trans>Choose a model…</Trans>
+        </option>
+      )}
       {value !== '' && !known && <option value={value}>{value.replace(/^.*[\\/]/, '')}</option>}
       {models.map(({ id, fileName, fileBytes }) => (
         <option key={id} value={id}>
@@ -174,7 +186,7 @@ function Outcome({ context }: { context: ContextSettings }) {
   if (bytes === 0) return null;
   return (
     <span className="mt-1 block text-ink-2" data-testid="draft-bytes" data-bytes={bytes}>
-      Takes {formatBytes(bytes)} beside the model.
+      <Trans>Takes {formatBytes(bytes)} beside the model.</Trans>
     </span>
   );
 }
@@ -196,7 +208,7 @@ interface RopeFieldProps {
   onChange: (change: Partial<ContextSettings>) => void;
 }
 
-const options = (['model', 'yarn', 'linear'] as const).map((value) => ({ value, label: ropeNames[value] }));
+const ropeWays = ['model', 'yarn', 'linear'] as const;
 
 function RopeField({ context, trained, onChange }: RopeFieldProps) {
   const { rope, nCtx } = context;
@@ -209,15 +221,15 @@ function RopeField({ context, trained, onChange }: RopeFieldProps) {
   return (
     <ChoiceField
       name="rope"
-      label="Longer than trained"
+      label={t`Longer than trained`}
       help={
         <>
-          {ropeText[rope]} {rope !== 'model' && reachText(nCtx, trained)}
+          {i18n._(ropeText[rope])} {rope !== 'model' && reachText(nCtx, trained)}
         </>
       }
       testId="settings-rope"
       value={rope}
-      options={options}
+      options={ropeWays.map((way) => ({ value: way, label: i18n._(ropeNames[way]) }))}
       onValue={choose}
     />
   );
@@ -225,14 +237,14 @@ function RopeField({ context, trained, onChange }: RopeFieldProps) {
 
 /** '': the length asked for goes beyond the trained one */
 function reachText(nCtx: number, trained: number): string {
-  if (nCtx === autoContext) return `Auto ends at ${formatCount(trained)} tokens. Choose a length to go further.`;
-  return nCtx <= trained ? `Changes nothing up to ${formatCount(trained)} tokens.` : '';
+  if (nCtx === autoContext) return t`Auto ends at ${formatCount(trained)} tokens. Choose a length to go further.`;
+  return nCtx <= trained ? t`Changes nothing up to ${formatCount(trained)} tokens.` : '';
 }
 
 // What each way beyond the trained length is for, in plain words.
 
-const ropeText: Record<RopeChoice, string> = {
-  model: 'The context ends where the training of the model ended.',
-  yarn: 'The better choice for most models: near words stay as clear as before, far ones are moved together.',
-  linear: 'All distances are shortened alike. Only for models that were made for it; others lose near words too.',
+const ropeText: Record<RopeChoice, MessageDescriptor> = {
+  model: msg`The context ends where the training of the model ended.`,
+  yarn: msg`The better choice for most models: near words stay as clear as before, far ones are moved together.`,
+  linear: msg`All distances are shortened alike. Only for models that were made for it; others lose near words too.`,
 };

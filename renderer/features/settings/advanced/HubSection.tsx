@@ -1,5 +1,7 @@
 /** The access token of the hub, and who is asked. The token goes one way: it is never shown again. */
 
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useEffect, useState } from 'react';
 import type { ErrorPayload } from '../../../../electron/contract/errors';
 import type { HubAccount } from '../../../../electron/contract/hub';
@@ -7,6 +9,9 @@ import { selectHubAccount } from '../../../state/slices/hub';
 import { useActions, useApp } from '../../../state/useApp';
 import { Button } from '../../../ui/Button';
 import { SecretField } from '../../../ui/Field';
+
+/** Every token of the hub begins with it. */
+const tokenStart = 'hf_…';
 
 export function HubSection() {
   const account = useApp(selectHubAccount);
@@ -29,15 +34,15 @@ export function HubSection() {
         </p>
         {account.token === 'saved' && (
           <Button size="small" onClick={() => void change(null)} data-testid="hub-token-remove">
-            Remove
+            <Trans>Remove</Trans>
           </Button>
         )}
       </div>
       {account.canSave && (
         <SecretField
-          label="Access token of the hub"
-          placeholder={account.token === 'saved' ? 'Another token' : 'hf_…'}
-          action="Save"
+          label={t`Access token of the hub`}
+          placeholder={account.token === 'saved' ? t`Another token` : tokenStart}
+          action={t`Save`}
           maxLength={500}
           testId="hub-token"
           onSubmit={(typed) => change(typed.trim())}
@@ -49,13 +54,19 @@ export function HubSection() {
         </p>
       )}
       <dl className="grid grid-cols-[auto_1fr] gap-x-3 gap-y-0.5 text-xs text-ink-3">
-        <dt>Hub</dt>
+        <dt>
+          <Trans>Hub</Trans>
+        </dt>
         <dd className="[overflow-wrap:anywhere] text-ink-2">{account.endpoint}</dd>
-        <dt>Proxy</dt>
-        <dd className="[overflow-wrap:anywhere] text-ink-2">{account.proxy ?? 'none'}</dd>
+        <dt>
+          <Trans>Proxy</Trans>
+        </dt>
+        <dd className="[overflow-wrap:anywhere] text-ink-2">
+          {account.proxy ?? t({ message: 'none', context: 'proxy' })}
+        </dd>
       </dl>
       <p className="text-xs leading-relaxed text-ink-3">
-        Both come from the environment: HF_ENDPOINT names a mirror, HTTPS_PROXY and NO_PROXY a proxy.
+        <Trans>Both come from the environment: HF_ENDPOINT names a mirror, HTTPS_PROXY and NO_PROXY a proxy.</Trans>
       </p>
     </>
   );
@@ -63,8 +74,8 @@ export function HubSection() {
 
 /** Whether a token is sent along, and where it is kept. */
 function accountText({ token, canSave }: Pick<HubAccount, 'token' | 'canSave'>): string {
-  if (token === 'saved') return 'An access token is saved, encrypted by the keyring of this system.';
-  if (token === 'environment') return 'The access token of the environment variable HF_TOKEN is used.';
-  if (canSave) return 'No access token. Models that are given only to people who agreed to their terms need one.';
-  return 'No access token, and it could not be kept safely here. Start Concertina with HF_TOKEN in the environment.';
+  if (token === 'saved') return t`An access token is saved, encrypted by the keyring of this system.`;
+  if (token === 'environment') return t`The access token of the environment variable HF_TOKEN is used.`;
+  if (canSave) return t`No access token. Models that are given only to people who agreed to their terms need one.`;
+  return t`No access token, and it could not be kept safely here. Start Concertina with HF_TOKEN in the environment.`;
 }

@@ -1,5 +1,7 @@
 /** What else the chat template of the model in use is given. Always of this model alone: models differ in it. */
 
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useState } from 'react';
 import { type TemplateSettings, variablesProblem } from '../../../../electron/contract/settings';
 import { selectCurrentModel } from '../../../state/slices/models';
@@ -23,6 +25,9 @@ interface VariablesFieldProps {
   onVariables: (variables: TemplateSettings['variables']) => void;
 }
 
+const form = '{ "name": value }';
+const example = '{ "name": true }';
+
 /** Saved when the field is left; what cannot be saved stays, with the reason. */
 function VariablesField({ variables, onVariables }: VariablesFieldProps) {
   const [typed, setTyped] = useState<string | null>(null);
@@ -40,14 +45,14 @@ function VariablesField({ variables, onVariables }: VariablesFieldProps) {
 
   return (
     <Field
-      label="Template variables"
+      label={t`Template variables`}
       htmlFor="settings-variables"
       help={
         problem === null ? (
-          'A JSON object: what else the chat template is told, by name.'
+          t`A JSON object: what else the chat template is told, by name.`
         ) : (
           <span role="alert" className="text-bad" data-testid="settings-variables-problem">
-            Not saved. {problem}
+            <Trans>Not saved. {problem}</Trans>
           </span>
         )
       }
@@ -57,7 +62,7 @@ function VariablesField({ variables, onVariables }: VariablesFieldProps) {
         data-testid="settings-variables"
         rows={2}
         spellCheck={false}
-        placeholder={'{ "name": true }'}
+        placeholder={example}
         aria-invalid={problem !== null || undefined}
         aria-describedby="settings-variables-help"
         value={typed ?? printed}
@@ -76,10 +81,11 @@ export function parseVariables(text: string): Pick<TemplateSettings, 'variables'
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return { problem: `This is no JSON: ${error instanceof Error ? error.message : String(error)}.` };
+    const reason = error instanceof Error ? error.message : String(error);
+    return { problem: t`This is no JSON: ${reason}.` };
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return { problem: 'It has to be an object: { "name": value }.' };
+    return { problem: t`It has to be an object: ${form}.` };
   const problem = variablesProblem(value as Record<string, unknown>);
   return problem === null ? { variables: value as TemplateSettings['variables'] } : { problem };
 }

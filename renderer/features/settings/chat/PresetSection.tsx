@@ -1,10 +1,13 @@
 /** Presets: the system prompt and the sampling under a name. */
 
+import { msg, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Ellipsis, Pencil, Save, Star, StarOff, Trash2 } from 'lucide-react';
 import { useId, useState } from 'react';
 import { toast } from 'sonner';
 import type { Preset } from '../../../../electron/contract/lib/presets';
 import { limits } from '../../../../electron/contract/limits';
+import { i18n } from '../../../language';
 import { selectDefaultPresetId, selectPresetInUse, selectPresets } from '../../../state/slices/presets';
 import { useActions, useApp } from '../../../state/useApp';
 import { Button } from '../../../ui/Button';
@@ -33,9 +36,9 @@ export function PresetSection() {
     void presets.apply(preset);
     // values that are in no preset are not lost by a slip
     if (!inUse) {
-      toast(`${preset.name} is in use`, {
+      toast(t`${preset.name} is in use`, {
         duration: 8000,
-        action: { label: 'Undo', onClick: () => void presets.apply(before) },
+        action: { label: t`Undo`, onClick: () => void presets.apply(before) },
       });
     }
   }
@@ -45,16 +48,16 @@ export function PresetSection() {
       {all.length > 0 && (
         <div className="flex items-center gap-2">
           <Select
-            aria-label="Preset"
+            aria-label={t`Preset`}
             data-testid="preset-select"
             className="min-w-0 flex-1"
             value={inUse?.id ?? ''}
             onChange={(event) => choose(event.target.value)}
           >
-            {!inUse && <option value="">{chosen ? `${chosen.name}, changed` : 'Own values'}</option>}
+            {!inUse && <option value="">{chosen ? t`${chosen.name}, changed` : t`Own values`}</option>}
             {all.map((preset) => (
               <option key={preset.id} value={preset.id}>
-                {preset.id === defaultId ? `${preset.name} (default)` : preset.name}
+                {preset.id === defaultId ? t`${preset.name} (default)` : preset.name}
               </option>
             ))}
           </Select>
@@ -65,11 +68,11 @@ export function PresetSection() {
       )}
       <div>
         <Button size="small" data-testid="preset-new" onClick={() => setAsked({ kind: 'new' })}>
-          Save these values as a preset
+          <Trans>Save these values as a preset</Trans>
         </Button>
       </div>
       <p className="text-xs leading-relaxed text-ink-3">
-        A preset keeps the system prompt and the sampling; with the default one new chats begin.
+        <Trans>A preset keeps the system prompt and the sampling; with the default one new chats begin.</Trans>
       </p>
       {asked && asked.kind !== 'remove' && (
         <PresetDialog
@@ -79,9 +82,9 @@ export function PresetSection() {
         />
       )}
       <Confirm
-        title={asked?.kind === 'remove' ? `Delete the preset “${asked.preset.name}”?` : ''}
-        description="The settings stay as they are."
-        action="Delete"
+        title={asked?.kind === 'remove' ? t`Delete the preset “${asked.preset.name}”?` : ''}
+        description={t`The settings stay as they are.`}
+        action={t`Delete`}
         open={asked?.kind === 'remove'}
         onOpenChange={(open) => !open && setAsked(null)}
         onConfirm={() => asked?.kind === 'remove' && void presets.remove(asked.preset.id)}
@@ -105,7 +108,7 @@ function PresetMenu({ preset, changed, isDefault, onAsk }: PresetMenuProps) {
       trigger={
         <button
           type="button"
-          aria-label={`Actions for the preset ${preset.name}`}
+          aria-label={t`Actions for the preset ${preset.name}`}
           data-testid="preset-menu"
           className="flex size-8 shrink-0 items-center justify-center rounded-md text-ink-3 hover:bg-hover hover:text-ink"
         >
@@ -115,26 +118,30 @@ function PresetMenu({ preset, changed, isDefault, onAsk }: PresetMenuProps) {
     >
       {changed && (
         <MenuItem icon={<Save />} onSelect={() => onAsk({ kind: 'update', preset })}>
-          Update with these values
+          <Trans>Update with these values</Trans>
         </MenuItem>
       )}
       <MenuItem icon={<Pencil />} onSelect={() => onAsk({ kind: 'rename', preset })}>
-        Rename
+        <Trans>Rename</Trans>
       </MenuItem>
       <MenuItem
         icon={isDefault ? <StarOff /> : <Star />}
         onSelect={() => void presets.setDefault(isDefault ? null : preset.id)}
       >
-        {isDefault ? 'Clear default' : 'Make default'}
+        {isDefault ? t`Clear default` : t`Make default`}
       </MenuItem>
       <MenuItem icon={<Trash2 />} danger onSelect={() => onAsk({ kind: 'remove', preset })}>
-        Delete
+        <Trans>Delete</Trans>
       </MenuItem>
     </Menu>
   );
 }
 
-const titles = { new: 'Save as a preset', rename: 'Rename the preset', update: 'Update the preset' } as const;
+const titles = {
+  new: msg`Save as a preset`,
+  rename: msg`Rename the preset`,
+  update: msg`Update the preset`,
+};
 
 interface PresetDialogProps {
   kind: keyof typeof titles;
@@ -163,8 +170,8 @@ function PresetDialog({ kind, preset, onClose }: PresetDialogProps) {
 
   return (
     <Dialog
-      title={titles[kind]}
-      description="The system prompt for new chats and the sampling, as they are now."
+      title={i18n._(titles[kind])}
+      description={t`The system prompt for new chats and the sampling, as they are now.`}
       open
       onOpenChange={(open) => !open && onClose()}
       testId="preset-dialog"
@@ -177,7 +184,7 @@ function PresetDialog({ kind, preset, onClose }: PresetDialogProps) {
           if (name.trim() !== '') void save();
         }}
       >
-        <Field label="Name" htmlFor={`${id}-name`}>
+        <Field label={t`Name`} htmlFor={`${id}-name`}>
           <input
             dir="auto"
             id={`${id}-name`}
@@ -198,7 +205,7 @@ function PresetDialog({ kind, preset, onClose }: PresetDialogProps) {
               onChange={(event) => setWithEngine(event.target.checked)}
               className="mt-1 accent-accent"
             />
-            With the model, the context length and the cache types. Choosing the preset loads them.
+            <Trans>With the model, the context length and the cache types. Choosing the preset loads them.</Trans>
           </label>
         )}
         {problem !== null && (
@@ -208,7 +215,7 @@ function PresetDialog({ kind, preset, onClose }: PresetDialogProps) {
         )}
         <div className="flex justify-end">
           <Button type="submit" tone="primary" data-testid="preset-save" disabled={name.trim() === ''}>
-            {kind === 'update' ? 'Update' : 'Save'}
+            {kind === 'update' ? t`Update` : t`Save`}
           </Button>
         </div>
       </form>

@@ -1,5 +1,7 @@
 /** The system prompt: of the open chat, which keeps the one that it began with, and of chats to come. */
 
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useEffect, useRef, useState } from 'react';
 import { limits } from '../../../../electron/contract/limits';
 import { selectChatId, selectChatPrompt } from '../../../state/lib/openChat';
@@ -7,11 +9,6 @@ import { useActions, useApp } from '../../../state/useApp';
 import { Button } from '../../../ui/Button';
 import { areaClass } from '../../../ui/Field';
 import { Segmented } from '../../../ui/Segmented';
-
-const places = [
-  { value: 'chat', label: 'This chat' },
-  { value: 'new', label: 'New chats' },
-] as const;
 
 export function PromptSection({ systemPrompt }: { systemPrompt: string }) {
   const { settings, conversation } = useActions();
@@ -23,20 +20,29 @@ export function PromptSection({ systemPrompt }: { systemPrompt: string }) {
   return (
     <div className="grid gap-2">
       {chatPrompt !== null && (
-        <Segmented name="prompt-place" label="System prompt of" value={place} options={places} onValue={setPlace} />
+        <Segmented
+          name="prompt-place"
+          label={t`System prompt of`}
+          value={place}
+          options={[
+            { value: 'chat', label: t`This chat` },
+            { value: 'new', label: t`New chats` },
+          ]}
+          onValue={setPlace}
+        />
       )}
       {ofChat ? (
         <PromptField
           key={chatId}
           prompt={chatPrompt}
-          help="This chat keeps the prompt that it began with. After a change it is read again from its start, once."
+          help={t`This chat keeps the prompt that it began with. After a change it is read again from its start, once.`}
           onSave={(text) => void conversation.setSystemPrompt(chatId, text)}
         />
       ) : (
         <PromptField
           key="new"
           prompt={systemPrompt}
-          help="A chat begins with it, and keeps it."
+          help={t`A chat begins with it, and keeps it.`}
           onSave={(text) => void settings.update({ systemPrompt: text })}
         />
       )}
@@ -47,7 +53,7 @@ export function PromptSection({ systemPrompt }: { systemPrompt: string }) {
             data-testid="prompt-take-general"
             onClick={() => void conversation.setSystemPrompt(chatId, systemPrompt)}
           >
-            Use the prompt of new chats here
+            <Trans>Use the prompt of new chats here</Trans>
           </Button>
         </div>
       )}
@@ -90,11 +96,11 @@ function PromptField({ prompt, help, onSave }: PromptFieldProps) {
         dir="auto"
         id="settings-system-prompt"
         data-testid="settings-system-prompt"
-        aria-label="System prompt"
+        aria-label={t`System prompt`}
         aria-describedby="settings-system-prompt-help"
         rows={4}
         maxLength={limits.maxSystemPrompt}
-        placeholder="Instructions that stand before the chat"
+        placeholder={t`Instructions that stand before the chat`}
         value={typed ?? prompt}
         onChange={(event) => type(event.target.value)}
         onBlur={() => {

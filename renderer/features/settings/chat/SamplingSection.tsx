@@ -1,3 +1,6 @@
+import type { MessageDescriptor } from '@lingui/core';
+import { msg, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { ChevronRight, RotateCcw } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { limits } from '../../../../electron/contract/limits';
@@ -7,6 +10,7 @@ import {
   type SamplingSettings,
   samplingOf,
 } from '../../../../electron/contract/settings';
+import { i18n } from '../../../language';
 import { selectLoadedModel } from '../../../state/slices/engine';
 import { selectCurrentModel } from '../../../state/slices/models';
 import { useActions, useApp } from '../../../state/useApp';
@@ -21,8 +25,8 @@ type NumberKey = Exclude<keyof SamplingSettings, 'seed' | 'maxTokens' | 'stop'>;
 
 interface Scale {
   key: NumberKey;
-  label: string;
-  help: string;
+  label: MessageDescriptor;
+  help: MessageDescriptor;
   min: number;
   max: number;
   integer?: true;
@@ -33,33 +37,33 @@ interface Scale {
 const scales: readonly Scale[] = [
   {
     key: 'temperature',
-    label: 'Temperature',
-    help: '0 always takes the likeliest token.',
+    label: msg`Temperature`,
+    help: msg`0 always takes the likeliest token.`,
     min: 0,
     max: 5,
     sliderMax: 2,
   },
   {
     key: 'topP',
-    label: 'Top-p',
-    help: 'Keeps the likeliest tokens up to this share. 1 is off.',
+    label: msg`Top-p`,
+    help: msg`Keeps the likeliest tokens up to this share. 1 is off.`,
     min: 0,
     max: 1,
     sliderMax: 1,
   },
   {
     key: 'minP',
-    label: 'Min-p',
-    help: 'Drops tokens below this share of the likeliest. 0 is off.',
+    label: msg`Min-p`,
+    help: msg`Drops tokens below this share of the likeliest. 0 is off.`,
     min: 0,
     max: 1,
     sliderMax: 1,
   },
-  { key: 'repeatPenalty', label: 'Repeat penalty', help: '1 is off.', min: 0.1, max: 3, sliderMax: 2 },
+  { key: 'repeatPenalty', label: msg`Repeat penalty`, help: msg`1 is off.`, min: 0.1, max: 3, sliderMax: 2 },
   {
     key: 'topK',
-    label: 'Top-k',
-    help: 'Keeps this many of the likeliest tokens. 0 is off.',
+    label: msg`Top-k`,
+    help: msg`Keeps this many of the likeliest tokens. 0 is off.`,
     min: 0,
     max: 1000,
     integer: true,
@@ -69,67 +73,67 @@ const scales: readonly Scale[] = [
 const advancedScales: readonly Scale[] = [
   {
     key: 'presencePenalty',
-    label: 'Presence penalty',
-    help: 'Against every token that occurred, however often. 0 is off.',
+    label: msg`Presence penalty`,
+    help: msg`Against every token that occurred, however often. 0 is off.`,
     min: -2,
     max: 2,
   },
   {
     key: 'frequencyPenalty',
-    label: 'Frequency penalty',
-    help: 'Against tokens by how often they occurred. 0 is off.',
+    label: msg`Frequency penalty`,
+    help: msg`Against tokens by how often they occurred. 0 is off.`,
     min: -2,
     max: 2,
   },
   {
     key: 'penaltyTokens',
-    label: 'Penalty range',
-    help: 'How many of the last tokens the three penalties look at.',
+    label: msg`Penalty range`,
+    help: msg`How many of the last tokens the three penalties look at.`,
     min: 0,
     max: limits.maxContext,
     integer: true,
   },
   {
     key: 'dryMultiplier',
-    label: 'DRY multiplier',
-    help: 'Against repeated phrases; 0.8 is usual, 0 is off.',
+    label: msg`DRY multiplier`,
+    help: msg`Against repeated phrases; 0.8 is usual, 0 is off.`,
     min: 0,
     max: 5,
   },
   {
     key: 'dryBase',
-    label: 'DRY base',
-    help: 'How fast the penalty grows with each repeated token.',
+    label: msg`DRY base`,
+    help: msg`How fast the penalty grows with each repeated token.`,
     min: 1,
     max: 4,
   },
   {
     key: 'dryAllowed',
-    label: 'DRY allowed length',
-    help: 'Tokens that may be repeated without a penalty.',
+    label: msg`DRY allowed length`,
+    help: msg`Tokens that may be repeated without a penalty.`,
     min: 1,
     max: 100,
     integer: true,
   },
   {
     key: 'dryTokens',
-    label: 'DRY range',
-    help: 'How many of the last tokens are searched for repetitions.',
+    label: msg`DRY range`,
+    help: msg`How many of the last tokens are searched for repetitions.`,
     min: 0,
     max: limits.maxContext,
     integer: true,
   },
   {
     key: 'xtcProbability',
-    label: 'XTC probability',
-    help: 'How often the likeliest tokens are left out. 0 is off.',
+    label: msg`XTC probability`,
+    help: msg`How often the likeliest tokens are left out. 0 is off.`,
     min: 0,
     max: 1,
   },
   {
     key: 'xtcThreshold',
-    label: 'XTC threshold',
-    help: 'How likely those have to be. Over 0.5 is off.',
+    label: msg`XTC threshold`,
+    help: msg`How likely those have to be. Over 0.5 is off.`,
     min: 0,
     max: 1,
   },
@@ -159,16 +163,16 @@ export function SamplingSection({ sampling: own }: { sampling: OwnSampling }) {
     <>
       {scales.map(field)}
       <Field
-        label="Seed"
+        label={t`Seed`}
         htmlFor="settings-seed"
         inline
-        help="Empty: a new one for each answer. The same seed gives the same answer."
+        help={t`Empty: a new one for each answer. The same seed gives the same answer.`}
       >
         <NumberField
           id="settings-seed"
           data-testid="settings-seed"
           className="w-32!"
-          placeholder="random"
+          placeholder={t`random`}
           nullable
           integer
           min={0}
@@ -178,15 +182,15 @@ export function SamplingSection({ sampling: own }: { sampling: OwnSampling }) {
         />
       </Field>
       <Field
-        label="Longest answer"
+        label={t`Longest answer`}
         htmlFor="settings-maxTokens"
         inline
-        help="In tokens. Empty: until the context is full."
+        help={t`In tokens. Empty: until the context is full.`}
       >
         <NumberField
           id="settings-maxTokens"
           data-testid="settings-maxTokens"
-          placeholder="no limit"
+          placeholder={t`no limit`}
           nullable
           integer
           min={0}
@@ -201,10 +205,10 @@ export function SamplingSection({ sampling: own }: { sampling: OwnSampling }) {
         aria-expanded={open}
         onClick={() => setOpen(!open)}
         data-testid="settings-sampling-advanced"
-        className="-ml-1 flex items-center gap-1 justify-self-start rounded-md px-1 py-0.5 text-sm font-medium text-ink-2 hover:text-ink"
+        className="-ms-1 flex items-center gap-1 justify-self-start rounded-md px-1 py-0.5 text-sm font-medium text-ink-2 hover:text-ink"
       >
         <ChevronRight className={cx('size-4 transition-transform', open && 'rotate-90')} aria-hidden="true" />
-        Penalties, DRY and XTC
+        <Trans>Penalties, DRY and XTC</Trans>
       </button>
       {open && advancedScales.map(field)}
     </>
@@ -220,7 +224,11 @@ export function originOf(key: NumberKey, own: OwnSampling, model: Partial<ModelS
   return recommended === null ? 'default' : 'model';
 }
 
-const originText: Record<Origin, string> = { own: 'yours', model: 'from the model', default: 'default' };
+const originText: Record<Origin, MessageDescriptor> = {
+  own: msg`yours`,
+  model: msg`from the model`,
+  default: msg`default`,
+};
 
 interface OriginTagProps {
   scale: Pick<Scale, 'key' | 'label'>;
@@ -237,21 +245,21 @@ function OriginTag({ scale: { key, label }, origin, back, backTo, onBack }: Orig
   if (origin !== 'own') {
     return (
       <span {...shared} className={cx('text-xs', origin === 'model' ? 'text-ink-2' : 'text-ink-3')}>
-        {originText[origin]}
+        {i18n._(originText[origin])}
       </span>
     );
   }
-  const way = `Back to ${back}, ${backTo === 'model' ? 'from the model' : 'the default'}`;
+  const way = backTo === 'model' ? t`Back to ${back}, from the model` : t`Back to ${back}, the default`;
   return (
     <Tooltip label={way}>
       <button
         type="button"
         {...shared}
-        aria-label={`${label} is yours. ${way}`}
+        aria-label={t`${i18n._(label)} is yours. ${way}`}
         onClick={onBack}
         className="-mx-1 inline-flex items-center gap-1 rounded px-1 text-xs font-medium text-accent hover:bg-hover"
       >
-        {originText.own}
+        {i18n._(originText.own)}
         <RotateCcw className="size-3" aria-hidden="true" />
       </button>
     </Tooltip>
@@ -269,7 +277,9 @@ const restMs = 250;
 
 /** A number, some with a slider. A slider that moves is saved when it rests: every save is written to the disk. */
 function ScaleField({ scale, value, onCommit, ...origin }: ScaleFieldProps) {
-  const { key, label, help, min, max, integer = false, sliderMax } = scale;
+  const { key, min, max, integer = false, sliderMax } = scale;
+  const label = i18n._(scale.label);
+  const help = i18n._(scale.help);
   const id = `settings-${key}`;
   const [moving, setMoving] = useState<number | null>(null);
   const commit = useRef(onCommit);
@@ -306,7 +316,7 @@ function ScaleField({ scale, value, onCommit, ...origin }: ScaleFieldProps) {
   return (
     <Field label={label} tag={tag} htmlFor={id} help={help} aside={number}>
       <Slider
-        aria-label={`${label}, as a slider`}
+        aria-label={t`${label}, as a slider`}
         min={min}
         max={sliderMax}
         step={0.01}
@@ -322,9 +332,9 @@ function StopStrings({ stop, onStop }: { stop: readonly string[]; onStop: (stop:
   const printed = printStops(stop);
   return (
     <Field
-      label="Stop strings"
+      label={t`Stop strings`}
       htmlFor="settings-stop"
-      help="One a line; \n stands for a line break. The answer ends before the first that occurs."
+      help={t`One a line; \\n stands for a line break. The answer ends before the first that occurs.`}
     >
       <textarea
         id="settings-stop"

@@ -1,8 +1,11 @@
 /** How the model in use thinks. Always of this model alone: models differ in it. */
 
+import { msg, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import type { TemplateSupport } from '../../../../electron/contract/engine';
 import { limits } from '../../../../electron/contract/limits';
 import type { TemplateSettings } from '../../../../electron/contract/settings';
+import { i18n } from '../../../language';
 import { selectLoadedContext } from '../../../state/slices/engine';
 import { selectCurrentModel } from '../../../state/slices/models';
 import { useActions, useApp } from '../../../state/useApp';
@@ -11,7 +14,7 @@ import { NumberField } from '../../../ui/NumberField';
 import { SwitchField } from '../../../ui/Segmented';
 import { Select } from '../../../ui/Select';
 
-const efforts = { low: 'Low', medium: 'Medium', high: 'High' } as const;
+const efforts = { low: msg`Low`, medium: msg`Medium`, high: msg`High` };
 
 export function ThinkingSection({ template }: { template: TemplateSettings }) {
   const { settings } = useActions();
@@ -23,20 +26,25 @@ export function ThinkingSection({ template }: { template: TemplateSettings }) {
   return (
     <>
       <p className="-mt-1 text-xs leading-relaxed text-ink-3" data-testid="settings-template-text">
-        {model && `For ${model.info?.name || model.fileName} alone. `}
+        {model && `${t`For ${model.info?.name || model.fileName} alone.`} `}
         {supportText(support)}
       </p>
       {support?.thinkingSwitch && (
         <SwitchField
           name="thinking"
-          label="Thinking"
+          label={t`Thinking`}
           testId="settings-thinking"
           on={template.thinking}
           onValue={(thinking) => set({ thinking })}
         />
       )}
       {support?.effort && (
-        <Field label="Reasoning effort" htmlFor="settings-effort" inline help="How much the model is told to think.">
+        <Field
+          label={t`Reasoning effort`}
+          htmlFor="settings-effort"
+          inline
+          help={t`How much the model is told to think.`}
+        >
           <Select
             id="settings-effort"
             data-testid="settings-effort"
@@ -44,10 +52,12 @@ export function ThinkingSection({ template }: { template: TemplateSettings }) {
             onChange={({ target }) => set({ effort: (target.value || null) as TemplateSettings['effort'] })}
             className="w-36"
           >
-            <option value="">Default</option>
+            <option value="">
+              <Trans>Default</Trans>
+            </option>
             {Object.entries(efforts).map(([value, label]) => (
               <option key={value} value={value}>
-                {label}
+                {i18n._(label)}
               </option>
             ))}
           </Select>
@@ -55,15 +65,15 @@ export function ThinkingSection({ template }: { template: TemplateSettings }) {
       )}
       {thinks && support.thinkingBudget && (
         <Field
-          label="Thinking budget"
+          label={t`Thinking budget`}
           htmlFor="settings-thinkingBudget"
           inline
-          help="In tokens; then the model has to answer."
+          help={t`In tokens; then the model has to answer.`}
         >
           <NumberField
             id="settings-thinkingBudget"
             data-testid="settings-thinkingBudget"
-            placeholder="no limit"
+            placeholder={t`no limit`}
             nullable
             integer
             min={0}
@@ -78,8 +88,8 @@ export function ThinkingSection({ template }: { template: TemplateSettings }) {
 }
 
 function supportText(support: TemplateSupport | undefined): string {
-  if (!support) return 'Whether it thinks shows once it is loaded.';
-  if (!support.thinking) return support.effort ? '' : 'Its chat template knows no thinking.';
-  if (!support.thinkingSwitch) return 'Its chat template has no switch for thinking.';
-  return 'A change can make a chat be read again.';
+  if (!support) return t`Whether it thinks shows once it is loaded.`;
+  if (!support.thinking) return support.effort ? '' : t`Its chat template knows no thinking.`;
+  if (!support.thinkingSwitch) return t`Its chat template has no switch for thinking.`;
+  return t`A change can make a chat be read again.`;
 }

@@ -1,9 +1,13 @@
 /** How long the context is, how small its cache, and what happens when it is full. */
 
+import type { MessageDescriptor } from '@lingui/core';
+import { msg, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useState } from 'react';
 import { useShallow } from 'zustand/shallow';
 import type { ContextFit } from '../../../../electron/contract/fit';
 import type { CacheType, ContextSettings, Settings } from '../../../../electron/contract/settings';
+import { i18n } from '../../../language';
 import { selectLoadedModel } from '../../../state/slices/engine';
 import { selectCurrentModel, selectFileGone } from '../../../state/slices/models';
 import { selectEditedContext } from '../../../state/slices/settings';
@@ -29,8 +33,10 @@ export function CacheSection({ overflow }: Pick<Settings, 'overflow'>) {
       <ContextField context={context} trained={trained} current={current} />
       {gone ? (
         <p className="text-xs text-ink-2" data-testid="settings-gone">
-          The file of this model is gone. It keeps working until you choose another model, with the settings that it
-          has.
+          <Trans>
+            The file of this model is gone. It keeps working until you choose another model, with the settings that it
+            has.
+          </Trans>
         </p>
       ) : (
         <KvEstimate {...current} />
@@ -51,11 +57,19 @@ export function useTrained(): number | null {
 // The cache type as four steps for people; K and V apart, with all types, for those who want them.
 
 const steps = [
-  { type: 'f16', name: 'None', text: 'The reference for all others.' },
-  { type: 'q8_0', name: 'Light', text: 'Practically the same answers.' },
-  { type: 'turbo4', name: 'Strong', text: 'Answers hardly change. The default.' },
-  { type: 'turbo3', name: 'Strongest', text: 'Fine details can get lost in very long texts.' },
-] as const satisfies readonly { type: CacheType; name: string; text: string }[];
+  { type: 'f16', name: msg({ message: 'None', context: 'memory saving' }), text: msg`The reference for all others.` },
+  { type: 'q8_0', name: msg({ message: 'Light', context: 'memory saving' }), text: msg`Practically the same answers.` },
+  {
+    type: 'turbo4',
+    name: msg({ message: 'Strong', context: 'memory saving' }),
+    text: msg`Answers hardly change. The default.`,
+  },
+  {
+    type: 'turbo3',
+    name: msg({ message: 'Strongest', context: 'memory saving' }),
+    text: msg`Fine details can get lost in very long texts.`,
+  },
+] as const satisfies readonly { type: CacheType; name: MessageDescriptor; text: MessageDescriptor }[];
 
 interface MemorySavingProps {
   context: ContextSettings;
@@ -70,7 +84,9 @@ function MemorySaving({ context: { typeK, typeV }, fit }: MemorySavingProps) {
   return (
     <div className="grid gap-2">
       <fieldset data-testid="memory-saving" data-step={step?.type ?? 'apart'}>
-        <legend className="mb-1.5 text-sm font-medium text-ink">Memory saving</legend>
+        <legend className="mb-1.5 text-sm font-medium text-ink">
+          <Trans>Memory saving</Trans>
+        </legend>
         <div className="overflow-hidden rounded-lg border border-line bg-raised">
           {steps.map(({ type, name, text }) => (
             <label
@@ -91,11 +107,11 @@ function MemorySaving({ context: { typeK, typeV }, fit }: MemorySavingProps) {
               />
               <span className="min-w-0 flex-1">
                 <span className="flex items-baseline gap-2 text-sm">
-                  <span className="font-medium text-ink">{name}</span>
+                  <span className="font-medium text-ink">{i18n._(name)}</span>
                   <span className="text-xs text-ink-3">{type}</span>
-                  <span className="ml-auto text-xs text-ink-2 tabular-nums">{pairSize(fit, type)}</span>
+                  <span className="ms-auto text-xs text-ink-2 tabular-nums">{pairSize(fit, type)}</span>
                 </span>
-                <span className="block text-xs text-ink-3">{text}</span>
+                <span className="block text-xs text-ink-3">{i18n._(text)}</span>
               </span>
             </label>
           ))}
@@ -106,12 +122,12 @@ function MemorySaving({ context: { typeK, typeV }, fit }: MemorySavingProps) {
         <Button
           size="small"
           tone="quiet"
-          className="-ml-2 justify-self-start"
+          className="-ms-2 justify-self-start"
           aria-expanded={apart}
           onClick={() => setOpened(!opened)}
           data-testid="memory-saving-apart"
         >
-          {apart ? 'Hide the types of K and V' : 'Set K and V apart'}
+          {apart ? t`Hide the types of K and V` : t`Set K and V apart`}
         </Button>
       )}
       {apart && (
@@ -129,7 +145,7 @@ function pairSize(fit: ContextFit | null, type: CacheType): string {
   const k = fit?.sides?.K[type];
   const v = fit?.sides?.V[type];
   if (k === undefined || v === undefined) return '';
-  return k === null || v === null ? 'not on both sides' : formatBytes(k + v);
+  return k === null || v === null ? t`not on both sides` : formatBytes(k + v);
 }
 
 /** Where the engine will run something else than was chosen. */
@@ -143,7 +159,9 @@ function Fallbacks({ typeK, typeV, fit }: { typeK: CacheType; typeV: CacheType; 
       effective?.asked === chosen &&
       effective.reason !== '' && (
         <p key={side} className="text-xs leading-relaxed text-warn" data-testid={`memory-saving-effective-${side}`}>
-          {side} will run as {effective.effective}: {effective.reason}
+          <Trans>
+            {side} will run as {effective.effective}: {effective.reason}
+          </Trans>
         </p>
       ),
   );
@@ -163,16 +181,18 @@ function TypeField({ side, value, fit, onValue }: TypeFieldProps) {
 
   return (
     <Field
-      label={`${side} cache type`}
+      label={t`${side} cache type`}
       htmlFor={id}
       inline
       help={
         <>
-          {cacheTypeText[value]}
-          {bytes !== undefined && ` Takes ${formatBytes(bytes)}.`}
+          {i18n._(cacheTypeText[value])}
+          {bytes !== undefined && ` ${t`Takes ${formatBytes(bytes)}.`}`}
           {effective?.asked === value && effective.reason !== '' && (
             <span className="mt-1 block text-warn" data-testid={`${id}-effective`}>
-              Will run as {effective.effective}: {effective.reason}
+              <Trans>
+                Will run as {effective.effective}: {effective.reason}
+              </Trans>
             </span>
           )}
         </>
@@ -200,19 +220,19 @@ function TypeField({ side, value, fit, onValue }: TypeFieldProps) {
 /** `bytes` undefined: not known yet; null: the model cannot have the type. */
 function sizeOf(bytes: number | null | undefined): string {
   if (bytes === undefined) return '';
-  return bytes === null ? '  (not possible)' : `  ${formatBytes(bytes)}`;
+  return bytes === null ? `  ${t`(not possible)`}` : `  ${formatBytes(bytes)}`;
 }
 
 // What each cache type is, for people. Bytes always come from the engine.
 
-const cacheTypeText: Record<CacheType, string> = {
-  f16: 'Half precision, unfolded. The reference for all others.',
-  q8_0: '8-bit. Practically the same answers as f16.',
-  q5_0: '5-bit, with even steps.',
-  iq4_nl: '4-bit, with uneven steps.',
-  q4_0: '4-bit, with even steps. K suffers noticeably.',
-  turbo4: '4-bit, with fitted steps and fine scales: closer to f16 than q4_0, and smaller. The default.',
-  turbo3: '3-bit of the same kind. The smallest; fine details can get lost in very long texts.',
+const cacheTypeText: Record<CacheType, MessageDescriptor> = {
+  f16: msg`Half precision, unfolded. The reference for all others.`,
+  q8_0: msg`8-bit. Practically the same answers as f16.`,
+  q5_0: msg`5-bit, with even steps.`,
+  iq4_nl: msg`4-bit, with uneven steps.`,
+  q4_0: msg`4-bit, with even steps. K suffers noticeably.`,
+  turbo4: msg`4-bit, with fitted steps and fine scales: closer to f16 than q4_0, and smaller. The default.`,
+  turbo3: msg`3-bit of the same kind. The smallest; fine details can get lost in very long texts.`,
 };
 
 /** In the order of the contract, largest first. */
@@ -220,14 +240,10 @@ const offeredTypes = Object.keys(cacheTypeText) as CacheType[];
 
 // What happens when the context is full. Applies at once: it changes no cache.
 
-const options = [
-  { value: 'stop', label: 'Stop' },
-  { value: 'roll', label: 'Drop oldest' },
-] as const;
-
-const help: Record<Settings['overflow'], string> = {
-  stop: 'Passages that were looked up for earlier questions make room. Nothing else is left out: the answer ends at the limit, and a question that does not fit is not sent.',
-  roll: 'Passages that were looked up for earlier questions make room; then the oldest messages are left out of what the model reads, and each answer says how many. The system prompt and messages with documents stay in.',
+const help: Record<Settings['overflow'], MessageDescriptor> = {
+  stop: msg`Passages that were looked up for earlier questions make room. Nothing else is left out: the answer ends at the limit, and a question that does not fit is not sent.`,
+  brief: msg`When an answer leaves the chat with more than 75% of the context, the model writes a brief in place of the oldest messages, which you can read, change and undo. The last two questions, the system prompt and messages with documents stay as they are. Stretches of what was shortened come back before a question that they fit, in at most an eighth of the context. It takes the time of a short answer, and what stands behind the brief is read again.`,
+  roll: msg`Passages that were looked up for earlier questions make room; then the oldest messages are left out of what the model reads, and each answer says how many. The system prompt and messages with documents stay in.`,
 };
 
 function OverflowField({ overflow }: { overflow: Settings['overflow'] }) {
@@ -235,12 +251,16 @@ function OverflowField({ overflow }: { overflow: Settings['overflow'] }) {
   return (
     <ChoiceField
       name="overflow"
-      label="When it is full"
-      legend="When the context is full"
-      help={help[overflow]}
+      label={t`When it is full`}
+      legend={t`When the context is full`}
+      help={i18n._(help[overflow])}
       testId="settings-overflow"
       value={overflow}
-      options={options}
+      options={[
+        { value: 'stop', label: t`Stop` },
+        { value: 'brief', label: t`Shorten` },
+        { value: 'roll', label: t`Drop oldest` },
+      ]}
       onValue={(next) => void settings.update({ overflow: next })}
     />
   );

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import type { AutoLength } from '../../../../electron/contract/engine';
 import { isStretched } from '../../../../electron/contract/fit';
 import { limits } from '../../../../electron/contract/limits';
@@ -10,7 +12,7 @@ import { useActions, useApp } from '../../../state/useApp';
 import { Button } from '../../../ui/Button';
 import { cx } from '../../../ui/cx';
 import { Field } from '../../../ui/Field';
-import { formatBytes, formatCount } from '../../../ui/format';
+import { formatBytes, formatCount, formatDecimal } from '../../../ui/format';
 import { NumberField } from '../../../ui/NumberField';
 import type { CurrentFit } from '../useFit';
 import { ContextSlider, colorOf } from './ContextSlider';
@@ -46,13 +48,15 @@ export function ContextField({ context, trained, current }: ContextFieldProps) {
   return (
     <>
       <Field
-        label="Context length"
+        label={t`Context length`}
         htmlFor="settings-context"
         help={[
-          'Tokens that the model can see at once.',
-          isAuto ? autoText(auto) : 'Empty: Auto, the longest that leaves memory for other programs.',
+          t`Tokens that the model can see at once.`,
+          isAuto ? autoText(auto) : t`Empty: Auto, the longest that leaves memory for other programs.`,
           // The engine rounds up to whole blocks.
-          running && !isAuto && context.nCtx === saved && running !== saved ? `Runs with ${formatCount(running)}.` : '',
+          running && !isAuto && context.nCtx === saved && running !== saved
+            ? t`Runs with ${formatCount(running)}.`
+            : '',
         ]
           .filter(Boolean)
           .join(' ')}
@@ -61,7 +65,7 @@ export function ContextField({ context, trained, current }: ContextFieldProps) {
             id="settings-context"
             data-testid="settings-context"
             aria-describedby="settings-context-help"
-            placeholder="auto"
+            placeholder={t`auto`}
             nullable
             value={isAuto ? null : context.nCtx}
             min={limits.minContext}
@@ -80,8 +84,7 @@ export function ContextField({ context, trained, current }: ContextFieldProps) {
           className="rounded-md bg-warn-soft px-2.5 py-2 text-xs leading-relaxed text-ink"
           data-testid="rope-warning"
         >
-          {`${formatRatio(context.nCtx / trained)} the ${formatCount(trained)} tokens that the model was trained for: `}
-          answers get worse, near the beginning of a text too. Check them.
+          {stretchedText(context.nCtx / trained, formatCount(trained))}
         </p>
       )}
       <div className="-mt-1 grid gap-2">
@@ -92,7 +95,7 @@ export function ContextField({ context, trained, current }: ContextFieldProps) {
             disabled={isAuto}
             onClick={() => settings.editContext({ nCtx: autoContext })}
           >
-            Auto
+            <Trans>Auto</Trans>
           </Button>
           <Button
             size="small"
@@ -100,7 +103,7 @@ export function ContextField({ context, trained, current }: ContextFieldProps) {
             disabled={!longest || stale || longest === context.nCtx}
             onClick={() => longest && set(longest)}
           >
-            Largest that fits
+            <Trans>Largest that fits</Trans>
           </Button>
           <Button
             size="small"
@@ -108,7 +111,7 @@ export function ContextField({ context, trained, current }: ContextFieldProps) {
             disabled={forChat === null || forChat === context.nCtx}
             onClick={() => forChat && set(forChat)}
           >
-            Fits this chat
+            <Trans>Fits this chat</Trans>
           </Button>
         </div>
         <MarkList marks={marks} value={shown} max={max} stale={stale} onValue={set} />
@@ -125,8 +128,9 @@ function useOpenChatTokens(): number | null {
   return chatId === null && empty ? null : tokens;
 }
 
-function formatRatio(ratio: number): string {
-  return `${ratio.toFixed(ratio < 10 ? 1 : 0)} times`;
+function stretchedText(ratio: number, trained: string): string {
+  const times = formatDecimal(ratio, ratio < 10 ? 1 : 0);
+  return t`${times} times the ${trained} tokens that the model was trained for: answers get worse, near the beginning of a text too. Check them.`;
 }
 
 interface MarkListProps {
@@ -141,7 +145,7 @@ interface MarkListProps {
 /** What the marks of the slider are, with their figures. A click sets the length. */
 function MarkList({ marks, value, max, stale, onValue }: MarkListProps) {
   return (
-    <ul className={cx('-mx-1.5 text-xs tabular-nums transition-opacity', stale && 'opacity-60')} aria-label="Marks">
+    <ul className={cx('-mx-1.5 text-xs tabular-nums transition-opacity', stale && 'opacity-60')} aria-label={t`Marks`}>
       {legendOf(marks).map(({ ids, label, mark }) => (
         <li key={ids.join(' ')}>
           <button
@@ -153,7 +157,7 @@ function MarkList({ marks, value, max, stale, onValue }: MarkListProps) {
             aria-pressed={mark.target === value}
             onClick={() => onValue(mark.target)}
             className={cx(
-              'flex w-full items-baseline gap-2 rounded-md px-1.5 py-0.5 text-left transition-colors enabled:hover:bg-hover',
+              'flex w-full items-baseline gap-2 rounded-md px-1.5 py-0.5 text-start transition-colors enabled:hover:bg-hover',
               mark.target === value ? 'text-ink' : 'text-ink-2',
             )}
           >
@@ -171,24 +175,21 @@ function MarkList({ marks, value, max, stale, onValue }: MarkListProps) {
 
 /** null: not known yet */
 export function autoText(auto: AutoLength | null): string {
-  if (!auto) return 'Auto: as many as fit and leave memory for other programs.';
-  return `Auto: ${formatCount(auto.nCtx)} now, ${reasonOf(auto)}`;
-}
-
-function reasonOf({ end, spare }: AutoLength): string {
-  const free = formatBytes(spare);
-  switch (end) {
+  if (!auto) return t`Auto: as many as fit and leave memory for other programs.`;
+  const now = formatCount(auto.nCtx);
+  const free = formatBytes(auto.spare);
+  switch (auto.end) {
     case 'trained':
-      return 'all that this model was trained for.';
+      return t`Auto: ${now} now, all that this model was trained for.`;
     case 'memory':
-      return `the longest that leaves ${free} of the memory free for other programs.`;
+      return t`Auto: ${now} now, the longest that leaves ${free} of the memory free for other programs.`;
     case 'processor':
-      return 'since a processor takes minutes to read more, and the cache is taken from the memory whole. It grows when a document or a chat needs more.';
+      return t`Auto: ${now} now, since a processor takes minutes to read more, and the cache is taken from the memory whole. It grows when a document or a chat needs more.`;
     case 'grown':
-      return 'grown because more was needed.';
+      return t`Auto: ${now} now, grown because more was needed.`;
     case 'tight':
-      return `the least that is of use: the memory has no ${free} to spare for other programs beside this model.`;
+      return t`Auto: ${now} now, the least that is of use: the memory has no ${free} to spare for other programs beside this model.`;
     case 'unknown':
-      return 'because the file does not say what the model was trained for, or the memory is not known. Choose more if you know better.';
+      return t`Auto: ${now} now, because the file does not say what the model was trained for, or the memory is not known. Choose more if you know better.`;
   }
 }

@@ -1,5 +1,6 @@
 /** The length on a logarithmic scale, and under it what its places mean. The list of marks says the same to everyone. */
 
+import { t } from '@lingui/core/macro';
 import { cx } from '../../../ui/cx';
 import { formatCount } from '../../../ui/format';
 import { Slider } from '../../../ui/Slider';
@@ -28,8 +29,8 @@ export function ContextSlider({ value, max, marks, stale, onValue }: ContextSlid
   return (
     <div>
       <Slider
-        aria-label="Context length, as a slider"
-        aria-valuetext={`${formatCount(value)} tokens`}
+        aria-label={t`Context length, as a slider`}
+        aria-valuetext={t`${formatCount(value)} tokens`}
         data-testid="settings-context-slider"
         min={0}
         max={stops.length - 1}

@@ -1,10 +1,12 @@
 /** What documents take of the context, and when what was read of a chat is kept on disk. All of it applies at once. */
+import { t } from '@lingui/core/macro';
 import { limits } from '../../../../electron/contract/limits';
 import type { Settings } from '../../../../electron/contract/settings';
 import { useActions } from '../../../state/useApp';
 import { Field } from '../../../ui/Field';
 import { NumberField } from '../../../ui/NumberField';
 import { SwitchField } from '../../../ui/Segmented';
+import { SearchModelField } from './SearchModelField';
 
 const gibibyte = 1024 ** 3;
 
@@ -13,10 +15,10 @@ export function DocumentsSection({ documents, sessions }: Pick<Settings, 'docume
   return (
     <>
       <Field
-        label="Kept free for the answer"
+        label={t`Kept free for the answer`}
         htmlFor="settings-reserve"
         inline
-        help="In tokens; never more than a quarter of the context."
+        help={t`In tokens; never more than a quarter of the context.`}
       >
         <NumberField
           id="settings-reserve"
@@ -29,10 +31,10 @@ export function DocumentsSection({ documents, sessions }: Pick<Settings, 'docume
         />
       </Field>
       <Field
-        label="Best passages"
+        label={t`Best passages`}
         htmlFor="settings-retrievalTokens"
         inline
-        help="Tokens of the passages that are looked up for one question."
+        help={t`Tokens of the passages that are looked up for one question.`}
       >
         <NumberField
           id="settings-retrievalTokens"
@@ -46,14 +48,20 @@ export function DocumentsSection({ documents, sessions }: Pick<Settings, 'docume
           }
         />
       </Field>
+      <SearchModelField value={documents.searchModel} />
       <SwitchField
         name="sessions"
-        label="Keep caches of chats"
-        legend="Keep caches of chats on disk"
+        label={t`Keep caches of chats`}
+        legend={t`Keep caches of chats on disk`}
         on={sessions.enabled}
         onValue={(enabled) => void settings.update({ sessions: { enabled } })}
       />
-      <Field label="From" htmlFor="settings-minTokens" inline help="Tokens; what is shorter is read again.">
+      <Field
+        label={t({ message: 'From', context: 'how long a chat is at least' })}
+        htmlFor="settings-minTokens"
+        inline
+        help={t`Tokens; what is shorter is read again.`}
+      >
         <NumberField
           id="settings-minTokens"
           data-testid="settings-minTokens"
@@ -65,10 +73,10 @@ export function DocumentsSection({ documents, sessions }: Pick<Settings, 'docume
         />
       </Field>
       <Field
-        label="At most, in GiB"
+        label={t`At most, in GiB`}
         htmlFor="settings-maxBytes"
         inline
-        help="All of them together; those that were not used for longest go first."
+        help={t`All of them together; those that were not used for longest go first.`}
       >
         <NumberField
           id="settings-maxBytes"

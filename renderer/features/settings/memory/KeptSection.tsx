@@ -1,11 +1,15 @@
 /** What is kept on disk beside the chats: their caches, and documents. */
 
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Trash2 } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { ChatSummary } from '../../../../electron/contract/chats';
 import type { DocumentUsage } from '../../../../electron/contract/documents';
 import type { SavedSession } from '../../../../electron/contract/engine';
+import { isOfShelf } from '../../../../electron/contract/lib/shelf';
 import type { SessionSettings } from '../../../../electron/contract/settings';
+import { i18n } from '../../../language';
 import { selectChatList } from '../../../state/slices/chats';
 import { selectConnection, selectEngineState } from '../../../state/slices/engine';
 import { selectKept } from '../../../state/slices/kept';
@@ -31,7 +35,7 @@ export function KeptSection({ sessions }: { sessions: SessionSettings }) {
     <div className="grid gap-2" data-testid="kept">
       <div className="flex items-start gap-3">
         <p className="flex-1 pt-1 text-sm text-ink-2" data-testid="kept-total" role="status">
-          {kept.problem ?? (kept.sessions ? totalText(kept.sessions, sessions) : 'The kept caches are being read.')}
+          {kept.problem ?? (kept.sessions ? totalText(kept.sessions, sessions) : t`The kept caches are being read.`)}
         </p>
         {kept.sessions && kept.sessions.length > 0 && (
           <Button
@@ -41,12 +45,12 @@ export function KeptSection({ sessions }: { sessions: SessionSettings }) {
             data-testid="kept-clear"
             onClick={() => setAsked(true)}
           >
-            Remove all
+            <Trans>Remove all</Trans>
           </Button>
         )}
       </div>
       {kept.sessions && kept.sessions.length > 0 && (
-        <ul aria-label="Kept caches" className="-mx-2 max-h-64 overflow-y-auto">
+        <ul aria-label={t`Kept caches`} className="-mx-2 max-h-64 overflow-y-auto">
           {kept.sessions.map((session) => (
             <KeptItem
               key={session.id}
@@ -70,15 +74,15 @@ export function KeptSection({ sessions }: { sessions: SessionSettings }) {
               data-testid="kept-sweep"
               onClick={() => void actions.sweepDocuments()}
             >
-              Remove {kept.documents.unused.count === 1 ? 'it' : 'these'}
+              {plural(kept.documents.unused.count, { one: 'Remove it', other: 'Remove these' })}
             </Button>
           )}
         </div>
       )}
       <Confirm
-        title="Remove all kept caches?"
-        description="The chats stay. Each is read again with its next question, which takes longer then."
-        action="Remove all"
+        title={t`Remove all kept caches?`}
+        description={t`The chats stay. Each is read again with its next question, which takes longer then.`}
+        action={t`Remove all`}
         open={asked}
         onOpenChange={setAsked}
         onConfirm={() => void actions.clearSessions()}
@@ -96,7 +100,7 @@ interface KeptItemProps {
 
 function KeptItem({ session, title, disabled, onRemove }: KeptItemProps) {
   return (
-    <li data-testid="kept-item" className="flex items-center gap-1 rounded-md py-1 pr-1 pl-2 hover:bg-hover">
+    <li data-testid="kept-item" className="flex items-center gap-1 rounded-md py-1 ps-2 pe-1 hover:bg-hover">
       <span className="min-w-0 flex-1">
         <span className="block truncate text-sm text-ink-2" title={title}>
           {title}
@@ -104,12 +108,12 @@ function KeptItem({ session, title, disabled, onRemove }: KeptItemProps) {
         <span className="block text-xs text-ink-3">{sizeText(session)}</span>
         <span className="block text-xs [overflow-wrap:anywhere] text-ink-3">
           {sharedText(session)}
-          {session.modelName}, used {agoText(session.lastUsed, Date.now())}
-          {session.problem && `. Not for what is loaded now: ${session.problem}`}
+          {t`${session.modelName}, used ${agoText(session.lastUsed, Date.now())}`}
+          {session.problem && `. ${t`Not for what is loaded now: ${session.problem}`}`}
         </span>
       </span>
       <IconButton
-        label={`Remove the cache of ${title}`}
+        label={t`Remove the cache of ${title}`}
         icon={<Trash2 />}
         size="small"
         side="left"
@@ -123,11 +127,13 @@ function KeptItem({ session, title, disabled, onRemove }: KeptItemProps) {
 // Words for what is kept on disk beside the chats.
 
 export function totalText(sessions: readonly SavedSession[], { maxBytes }: Pick<SessionSettings, 'maxBytes'>): string {
-  const most = `of ${formatBytes(maxBytes)}`;
-  if (sessions.length === 0) return `No caches are kept: 0 B ${most}.`;
-  const bytes = sessions.reduce((sum, session) => sum + session.bytes, 0);
-  const count = sessions.length === 1 ? '1 cache' : `${formatCount(sessions.length)} caches`;
-  return `${count}: ${formatBytes(bytes)} ${most}.`;
+  const most = formatBytes(maxBytes);
+  const bytes = formatBytes(sessions.reduce((sum, session) => sum + session.bytes, 0));
+  return plural(sessions.length, {
+    0: `No caches are kept: ${bytes} of ${most}.`,
+    one: `# cache: ${bytes} of ${most}.`,
+    other: `# caches: ${bytes} of ${most}.`,
+  });
 }
 
 /** Of its documents, or of the chats that it was made in. */
@@ -135,41 +141,54 @@ export function titleOf({ chatIds, documents }: SavedSession, chats: readonly Ch
   if (documents.length > 0) return documents.map(({ name }) => name).join(', ');
   const titles = chatIds.flatMap((id) => chats.find((chat) => chat.id === id)?.title ?? []);
   const [first] = titles;
-  if (first === undefined) return 'A chat in the trash';
-  return titles.length === 1 ? first : `${first} and ${titles.length - 1} more`;
+  if (first === undefined) {
+    return chatIds.every(isOfShelf) ? t`A part of a document of the shelf` : t`A chat in the trash`;
+  }
+  return plural(titles.length - 1, { 0: `${first}`, one: `${first} and # more`, other: `${first} and # more` });
 }
 
 /** What a cache of documents is, which no chat has for itself. */
 export function sharedText({ chatIds, documents }: SavedSession): string {
   if (documents.length === 0) return '';
-  const what = documents.length === 1 ? 'Document' : 'Documents';
-  return `${what} of ${chatIds.length === 1 ? '1 chat' : `${formatCount(chatIds.length)} chats`}. `;
+  const one = documents.length === 1;
+  const chats = chatIds.filter((id) => !isOfShelf(id)).length;
+  const ofChats = one
+    ? plural(chats, { one: 'Document of # chat.', other: 'Document of # chats.' })
+    : plural(chats, { one: 'Documents of # chat.', other: 'Documents of # chats.' });
+  const ofShelf = one ? t`Document of the shelf, read ahead.` : t`Documents of the shelf, read ahead.`;
+  return `${chats === 0 ? ofShelf : ofChats} `;
 }
 
 export function sizeText({ bytes, tokens, typeK, typeV }: SavedSession): string {
   const types = typeK === typeV ? typeK : `${typeK} / ${typeV}`;
-  return `${formatBytes(bytes)} · ${formatCount(tokens)} tokens · ${types}`;
+  return `${formatBytes(bytes)} · ${t`${formatCount(tokens)} tokens`} · ${types}`;
 }
-
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
 /** "just now", "5 minutes ago", "yesterday"; `now` as `at` in ms since 1970. */
 export function agoText(at: number, now: number): string {
   const minutes = Math.floor((now - at) / 60_000);
-  if (minutes < 1) return 'just now';
+  if (minutes < 1) return t`just now`;
+  const relative = new Intl.RelativeTimeFormat(i18n.locale, { numeric: 'auto' });
   if (minutes < 60) return relative.format(-minutes, 'minute');
   if (minutes < 24 * 60) return relative.format(-Math.floor(minutes / 60), 'hour');
   return relative.format(-Math.floor(minutes / 60 / 24), 'day');
 }
 
 export function documentsText({ count, bytes }: DocumentUsage): string {
-  if (count === 0) return 'No documents are kept.';
-  return `${count === 1 ? '1 document is' : `${formatCount(count)} documents are`} kept: ${formatBytes(bytes)}.`;
+  const size = formatBytes(bytes);
+  return plural(count, {
+    0: 'No documents are kept.',
+    one: `# document is kept: ${size}.`,
+    other: `# documents are kept: ${size}.`,
+  });
 }
 
 /** null: each is in use */
 export function unusedText({ unused: { count, bytes } }: DocumentUsage): string | null {
   if (count === 0) return null;
-  const names = count === 1 ? '1 of them is in no chat' : `${formatCount(count)} of them are in no chat`;
-  return `${names}: ${formatBytes(bytes)}.`;
+  const size = formatBytes(bytes);
+  return plural(count, {
+    one: `# of them is in no chat: ${size}.`,
+    other: `# of them are in no chat: ${size}.`,
+  });
 }

@@ -1,6 +1,8 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import type { MemoryEstimate } from '../../../../electron/contract/engine';
 import type { Budget, ContextFit } from '../../../../electron/contract/fit';
-import { allocatedBytes, draftBytes } from '../../../../electron/contract/lib/memory';
+import { allocatedBytes, draftBytes, projectorBytes } from '../../../../electron/contract/lib/memory';
 import { Bellows } from '../../../ui/Bellows';
 import { cx } from '../../../ui/cx';
 import { formatBytes, formatCount, formatRatio } from '../../../ui/format';
@@ -15,7 +17,12 @@ export function KvEstimate({ fit, problem, stale }: CurrentFit) {
       </p>
     );
   }
-  if (!fit) return <p className="text-xs text-ink-3">The memory is shown when a model is loaded.</p>;
+  if (!fit)
+    return (
+      <p className="text-xs text-ink-3">
+        <Trans>The memory is shown when a model is loaded.</Trans>
+      </p>
+    );
   const { kvK, kvV, kvF16 } = fit.estimate;
   const kv = kvK + kvV;
   const widest = Math.max(kv, kvF16, 1);
@@ -34,13 +41,15 @@ export function KvEstimate({ fit, problem, stale }: CurrentFit) {
     >
       <div className="flex items-baseline justify-between gap-2">
         <span>
-          <span className="text-ink-2">KV cache </span>
-          <b className="text-base font-semibold text-ink" title={`${formatCount(kv)} bytes`}>
+          <span className="text-ink-2">
+            <Trans>KV cache</Trans>{' '}
+          </span>
+          <b className="text-base font-semibold text-ink" title={t`${formatCount(kv)} bytes`}>
             {formatBytes(kv)}
           </b>
         </span>
         <span className="font-medium text-accent">
-          {kv < kvF16 ? `${formatRatio(kvF16 / kv)} smaller` : 'unfolded'}
+          {kv < kvF16 ? t`${formatRatio(kvF16 / kv)} smaller` : t`unfolded`}
         </span>
       </div>
       <div className="mt-2 transition-[width] duration-300" style={{ width: `${(kv / widest) * 100}%` }}>
@@ -49,7 +58,9 @@ export function KvEstimate({ fit, problem, stale }: CurrentFit) {
       <div className="mt-2 transition-[width] duration-300" style={{ width: `${(kvF16 / widest) * 100}%` }}>
         <Bellows pleats={18} className="bellows-muted h-3 w-full" />
       </div>
-      <p className="mt-1.5 text-ink-3">f16 would take {formatBytes(kvF16)}</p>
+      <p className="mt-1.5 text-ink-3">
+        <Trans>f16 would take {formatBytes(kvF16)}</Trans>
+      </p>
       <MemoryNeed fit={fit} stale={stale} />
     </div>
   );
@@ -57,7 +68,13 @@ export function KvEstimate({ fit, problem, stale }: CurrentFit) {
 
 // What a load would take of each memory, beside what it may take.
 
-const colors = { weights: 'bg-plate', kv: 'bg-accent', compute: 'bg-brass', draft: 'bg-good' } as const;
+const colors = {
+  weights: 'bg-plate',
+  kv: 'bg-accent',
+  compute: 'bg-brass',
+  draft: 'bg-good',
+  projector: 'bg-ink-3',
+} as const;
 
 function MemoryNeed({ fit, stale }: { fit: ContextFit; stale: boolean }) {
   const parts = needParts(fit.estimate);
@@ -75,7 +92,7 @@ function MemoryNeed({ fit, stale }: { fit: ContextFit; stale: boolean }) {
           <div key={id} className="flex items-center gap-2">
             <span className={cx('size-2 rounded-xs', colors[id])} aria-hidden="true" />
             <dt className="flex-1 text-ink-2">{label}</dt>
-            <dd className="text-ink" title={`${formatCount(bytes)} bytes`}>
+            <dd className="text-ink" title={t`${formatCount(bytes)} bytes`}>
               {formatBytes(bytes)}
             </dd>
           </div>
@@ -83,9 +100,11 @@ function MemoryNeed({ fit, stale }: { fit: ContextFit; stale: boolean }) {
         {promptCache > 0 && (
           <div className="flex items-center gap-2" data-testid="prompt-cache">
             <span className="size-2" aria-hidden="true" />
-            <dt className="flex-1 text-ink-2">Prompts of the API, where there is room</dt>
-            <dd className="text-ink" title={`${formatCount(promptCache)} bytes`}>
-              up to {formatBytes(promptCache)}
+            <dt className="flex-1 text-ink-2">
+              <Trans>Prompts of the API, where there is room</Trans>
+            </dt>
+            <dd className="text-ink" title={t`${formatCount(promptCache)} bytes`}>
+              <Trans>up to {formatBytes(promptCache)}</Trans>
             </dd>
           </div>
         )}
@@ -118,7 +137,7 @@ function BudgetBar({ budget, alone }: { budget: Budget; alone: boolean }) {
 // Memory that a load needs, in parts and in words.
 
 interface NeedPart {
-  id: 'weights' | 'kv' | 'compute' | 'draft';
+  id: 'weights' | 'kv' | 'compute' | 'draft' | 'projector';
   label: string;
   bytes: number;
 }
@@ -129,20 +148,28 @@ export function needParts({
   kvV,
   compute,
   draft,
-}: Pick<MemoryEstimate, 'weights' | 'kvK' | 'kvV' | 'compute' | 'draft'>): NeedPart[] {
+  projector,
+}: Pick<MemoryEstimate, 'weights' | 'kvK' | 'kvV' | 'compute' | 'draft' | 'projector'>): NeedPart[] {
   const drafting = draftBytes(draft);
+  const media = projectorBytes(projector);
   return [
-    { id: 'weights', label: 'Weights', bytes: weights },
-    { id: 'kv', label: 'KV cache', bytes: kvK + kvV },
-    { id: 'compute', label: 'Compute buffers', bytes: compute },
-    ...(drafting > 0 ? [{ id: 'draft' as const, label: 'Drafting', bytes: drafting }] : []),
+    { id: 'weights', label: t`Weights`, bytes: weights },
+    { id: 'kv', label: t`KV cache`, bytes: kvK + kvV },
+    { id: 'compute', label: t`Compute buffers`, bytes: compute },
+    ...(drafting > 0 ? [{ id: 'draft' as const, label: t`Drafting`, bytes: drafting }] : []),
+    ...(media > 0 ? [{ id: 'projector' as const, label: t`Images and sound`, bytes: media }] : []),
   ];
 }
 
 /** "Fits: 1.20 GiB needed, 14.1 GiB free." `alone`: there is no other memory that it could be confused with. */
 export function needText(budget: Budget, alone: boolean): string {
-  const where = alone && budget.kind !== 'gpu' ? '' : ` in ${budget.name}`;
-  const free = budget.available > 0 ? `${formatBytes(budget.available)} free` : 'nothing free';
-  const figures = `${formatBytes(budget.needed)} needed, ${free}${where}`;
-  return budget.needed > budget.available ? `Does not fit: ${figures}.` : `Fits: ${figures}.`;
+  const needed = formatBytes(budget.needed);
+  const free = formatBytes(budget.available);
+  const where = budget.name;
+  const figures =
+    budget.available > 0
+      ? { here: t`${needed} needed, ${free} free`, there: t`${needed} needed, ${free} free in ${where}` }
+      : { here: t`${needed} needed, nothing free`, there: t`${needed} needed, nothing free in ${where}` };
+  const shown = alone && budget.kind !== 'gpu' ? figures.here : figures.there;
+  return budget.needed > budget.available ? t`Does not fit: ${shown}.` : t`Fits: ${shown}.`;
 }

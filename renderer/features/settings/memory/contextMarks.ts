@@ -1,4 +1,5 @@
 /** The marks of the context slider: what fits now with each cache type, the trained maximum, and what the chat needs. */
+import { t } from '@lingui/core/macro';
 import type { ContextFit, FitMark } from '../../../../electron/contract/fit';
 import { limits } from '../../../../electron/contract/limits';
 import { typesText } from '../../../ui/format';
@@ -34,7 +35,7 @@ export function contextMarks({ fit, trained, chatTokens, maxTokens }: MarkFacts)
   const marks: ContextMark[] = [];
   if (chatTokens !== null && chatTokens > 0) {
     marks.push({
-      ...{ id: 'chat', short: 'this chat', label: 'This chat needs', tokens: chatTokens },
+      ...{ id: 'chat', short: t`this chat`, label: t`This chat needs`, tokens: chatTokens },
       target: roomFor(chatTokens, maxTokens),
     });
   }
@@ -45,7 +46,7 @@ export function contextMarks({ fit, trained, chatTokens, maxTokens }: MarkFacts)
     if (isKnown(mark.typeK) && mark.typeK === mark.typeV) marks.push(ofFit(mark.typeK, mark));
   }
   if (trained) {
-    marks.push({ id: 'trained', short: 'trained', label: 'Trained for', tokens: trained, target: trained });
+    marks.push({ id: 'trained', short: t`trained`, label: t`Trained for`, tokens: trained, target: trained });
   }
   return marks.filter(({ tokens }) => tokens > 0);
 }
@@ -70,7 +71,7 @@ export function legendOf(
     const same = isFit(mark) && rows.find((row) => isFit(row.mark) && row.mark.tokens === mark.tokens);
     if (same) {
       same.ids.push(mark.id);
-      same.label = hasEveryType(same.ids) ? 'Fits with every cache type' : `${same.label}, ${mark.short}`;
+      same.label = hasEveryType(same.ids) ? t`Fits with every cache type` : `${same.label}, ${mark.short}`;
     } else {
       rows.push({ ids: [mark.id], label: mark.label, mark });
     }
@@ -83,7 +84,7 @@ export function clusterText(marks: readonly ContextMark[]): string {
   const types = marks.filter(isFit);
   const others = marks.filter((mark) => !isFit(mark)).map(({ short }) => short);
   const all = hasEveryType(types.map(({ id }) => id));
-  return [...(all ? ['every type'] : types.map(({ short }) => short)), ...others].join(' · ');
+  return [...(all ? [t`every type`] : types.map(({ short }) => short)), ...others].join(' · ');
 }
 
 /** Where f16 fits, all that is smaller does. */
@@ -99,8 +100,8 @@ function ofFit(id: ContextMark['id'], { typeK, typeV, nCtx }: FitMark): ContextM
   const types = typesText(typeK, typeV);
   return {
     id,
-    short: id === 'chosen' ? 'chosen' : types,
-    label: id === 'chosen' ? `Fits with ${types} (chosen)` : `Fits with ${types}`,
+    short: id === 'chosen' ? t`chosen` : types,
+    label: id === 'chosen' ? t`Fits with ${types} (chosen)` : t`Fits with ${types}`,
     tokens: nCtx,
     target: floor(nCtx),
   };

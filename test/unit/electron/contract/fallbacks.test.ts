@@ -55,7 +55,7 @@ it.each<[string, Partial<LoadedContext>, Partial<Capabilities>, RegExp | null]>(
     'positions are stretched',
     { nCtx: 16_384, nCtxAsked: 16_384, rope: { kind: 'yarn', factor: 2 } },
     {},
-    /^rope: .*2\.00 .*YaRN.*16,384.*8,192/,
+    /^rope: .*2 times.*YaRN.*16,384.*8,192/,
   ],
   ['the cache of the model is not centered', { centring: sinks }, {}, /^centering: .*K and V .* It has sinks\. /],
   ['it was not measured', { centring: absent, calibration: 'It was skipped.' }, {}, /^calibration: .*It was skipped\./],
@@ -77,6 +77,12 @@ it.each<[string, Partial<LoadedContext>, Partial<Capabilities>, RegExp | null]>(
     { speculation: { asked: 'draft', effective: 'ngram', reason: 'The draft model a.gguf has another vocabulary.' } },
     {},
     /^drafting: .*from the text.*vocabulary.*Settings/,
+  ],
+  [
+    'a projector that is refused',
+    { projector: { file: '', vision: false, audio: false, reason: 'It belongs to another model.' } },
+    {},
+    /^projector: Images and sound .*another model.*mmproj/,
   ],
   ['drafts from the text', { speculation: { asked: 'ngram', effective: 'off', reason: 'No.' } }, {}, null],
 ])('%s', (_, changes, of, expected) => {

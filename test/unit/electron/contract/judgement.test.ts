@@ -64,7 +64,7 @@ describe('the first line', () => {
     [18, 0.91, 0.024, 'use it. 28% of the memory; picks the same next word 91 times of 100.'],
     [13, 0.7, 0.4, 'not advisable. A fifth of the memory; picks another next word 30 times of 100.'],
     [64, 0.98, 0.001, 'saves nothing. The same memory; picks the same next word 98 times of 100.'],
-    [128, 0.98, 0.001, 'saves nothing. 2.0 times the memory; picks the same next word 98 times of 100.'],
+    [128, 0.98, 0.001, 'saves nothing. 2 times the memory; picks the same next word 98 times of 100.'],
   ])('%s KiB instead of 64, %s, %s: %s', (size, sameTop, meanKld, line) => {
     expect(lineOf({ quality: quality(sameTop, meanKld) }, size)).toBe(line);
   });

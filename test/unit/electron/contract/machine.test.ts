@@ -1,6 +1,7 @@
 /** What is chosen for which machine, over a table of them, and that the reason says it. */
 import { describe, expect, it } from 'vitest';
 import type { ContextFit } from '@/electron/contract/fit';
+import { say } from '@/electron/contract/lib/language';
 import { chooseSettings, knee, type MachineFacts, spareBytes } from '@/electron/contract/machine';
 
 const gib = 2 ** 30;
@@ -46,6 +47,7 @@ function fitOf(weightsGib: number, availableGib: number, trained: number): Conte
       promptCache: 0,
       promptCacheUsed: 0,
       draft: { weights: 0, kv: 0, compute: 0 },
+      projector: { weights: 0, compute: 0 },
       speculation: same,
       typeK: same,
       typeV: same,
@@ -71,7 +73,7 @@ describe('a table of machines', () => {
   ] as const)('%s', (_name, machine, fit, threads, nCtx, cache) => {
     const choice = chooseSettings(machine, fit);
     expect([choice.threads.value, choice.nCtx?.value, choice.cache.value]).toEqual([threads, nCtx, cache]);
-    for (const { why } of [choice.threads, choice.nCtx ?? choice.cache, choice.cache]) expect(why).toMatch(/\.$/);
+    for (const { why } of [choice.threads, choice.nCtx ?? choice.cache, choice.cache]) expect(say(why)).toMatch(/\.$/);
   });
 });
 
@@ -92,12 +94,13 @@ it('never chooses more than the model was trained for, nor what would not leave 
 
 it('explains each choice by its figures', () => {
   const { threads, nCtx } = chooseSettings(facts(8, 16, 4), fitOf(4.7, 12, 131_072));
-  expect([threads.why, nCtx?.why]).toEqual([
+  expect([say(threads.why), say(nCtx?.why ?? '')]).toEqual([
     expect.stringMatching(/^4 /),
     expect.stringMatching(/^82,176 .*\b4 GB .*turbo4/),
   ]);
   const server = chooseSettings(facts(64, 256, 8), null);
-  expect(server).toMatchObject({ threads: { why: expect.stringMatching(/^32 .*\b8,/) }, nCtx: null });
+  expect(say(server.threads.why)).toMatch(/^32 .*\b8,/);
+  expect(server.nCtx).toBeNull();
 });
 
 it('finds where the bandwidth stops growing', () => {

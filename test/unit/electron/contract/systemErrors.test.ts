@@ -44,10 +44,14 @@ test.each([
 ])('%s is %s: %s, and what to do', async (code, kind, why) => {
   const raw = systemError(code, { path: '/home/x/notes.txt' });
   const payload = toErrorPayload(raw);
-  expect(payload).toEqual({ code: kind, message: `notes.txt: ${why}.`, hint: expect.stringMatching(/^[A-Z].+\.$/) });
+  expect(payload).toMatchObject({
+    code: kind,
+    message: `notes.txt: ${why}.`,
+    hint: expect.stringMatching(/^[A-Z].+\.$/),
+  });
   expect(messageOf(raw)).toBe(why);
   const wrapped = storageError('The chat could not be moved', raw);
-  expect(wrapped.toPayload()).toEqual({
+  expect(wrapped.toPayload()).toMatchObject({
     code: kind,
     message: `The chat could not be moved: ${why}.`,
     hint: payload.hint,

@@ -103,3 +103,20 @@ test('a long reading shows its progress in the task bar until it is over; a shor
   await answer('end-of-turn');
   expect(shown()).toEqual([0.5, null]);
 });
+
+test('a document of the shelf that is read shows its progress too, until it is read or stopped', () => {
+  const { attention, screen } = setUp();
+  const reading = (messageId: string | null) =>
+    attention.shelf([{ documentId: 'd', state: messageId ? 'reading' : 'paused', messageId, error: null }]);
+  const prompt = { phase: 'prefill', promptTokens: 1000, cachedTokens: 0, prefillMsLeft: 9000 } as const;
+  const frame = (messageId: string) =>
+    attention.frame({ messageId, stats: { ...liveStats, ...prompt, prefillDone: 250 } });
+  reading('first');
+  frame('first');
+  // a question goes before it
+  reading(null);
+  reading('second');
+  frame('second');
+  attention.shelf([]);
+  expect(screen.setProgress.mock.calls.map(([fraction]) => fraction)).toEqual([0.25, null, 0.25, null]);
+});

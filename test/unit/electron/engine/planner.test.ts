@@ -72,10 +72,14 @@ test('a slider that asks again starts no dry run twice', async () => {
   const drafted = engine.estimate.mock.calls.length;
   await planner.fit({ path: '/m', context: { ...context, draftModel: '/draft' } });
   expect(engine.estimate).toHaveBeenCalledTimes(drafted);
+  // and the projector
+  await planner.fit({ path: '/m', context: { ...context, projector: '/projector' } });
+  const seeing = engine.estimate.mock.calls.length;
+  expect(seeing).toBeGreaterThan(drafted);
   // the mark moves, and is found between those that are known
   free -= 0.1 * GiB;
   await planner.fit({ path: '/m', context });
-  expect(engine.estimate.mock.calls.length - drafted).toBeLessThanOrEqual(6);
+  expect(engine.estimate.mock.calls.length - seeing).toBeLessThanOrEqual(6);
 });
 
 test('the check refuses what the marks say does not fit, and nothing else', async () => {
@@ -86,6 +90,17 @@ test('the check refuses what the marks say does not fit, and nothing else', asyn
   await at(f16);
   const message = expect.stringMatching(/^The (KV cache|compute buffers) .*RAM: 9\.3 GiB/);
   await expect(at(f16 + 256)).rejects.toMatchObject({ code: 'out-of-memory', message });
+});
+
+test('what other processes of the app will take counts as taken', async () => {
+  const planner = plannerOf(engineOf(), () => 10 * GiB);
+  const { marks } = await planner.fit({ path: '/m', context });
+  const f16 = marks.find(({ typeK }) => typeK === 'f16')?.nCtx ?? 0;
+  const wanted = { ...context, typeK: 'f16', typeV: 'f16', nCtx: f16 } as const;
+  await expect(planner.check({ path: '/m', context: wanted, beside: GiB })).rejects.toMatchObject({
+    code: 'out-of-memory',
+    message: expect.stringContaining('8.3 GiB are free'),
+  });
 });
 
 test('what unloading gives back counts as free, but not what is only a mapped file or was never touched', () => {
@@ -183,6 +198,13 @@ describe('the length Auto', () => {
     expect(await made({ free: 10 * GiB }).length()).toEqual([floor(left(10 * GiB, 16 * GiB) - spare), 'memory']);
     const cells = floor(8 * GiB - reserveOf('gpu', 8 * GiB) - 4 * GiB);
     expect(await made({ free: 60 * GiB, card: 8 * GiB }).length()).toEqual([cells, 'memory']);
+  });
+
+  test('leaves what other processes of the app will take', async () => {
+    const { planner } = made({ free: 10 * GiB });
+    const { auto: chosen } = await planner.check({ path: '/m', context: auto, beside: GiB });
+    expect([chosen?.nCtx, chosen?.end]).toEqual(await made({ free: 9 * GiB }).length());
+    expect(await made({ free: 10 * GiB }).length()).not.toEqual([chosen?.nCtx, chosen?.end]);
   });
 
   test('is 8,192 where less than that is to spare, shorter where not even that fits, and then never refused', async () => {

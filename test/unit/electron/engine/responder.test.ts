@@ -272,7 +272,7 @@ test.each([
   ['Cannot use both json_schema and grammar', 400],
   ['vector::_M_range_check: __n (which is 9) >= this->size() (which is 8)', 400],
   ['Context size has been exceeded.', 500],
-  ['image input is not supported - hint: if this is unexpected, you may need to provide the mmproj', 500],
+  ['image input is not supported - hint: if this is unexpected, you may need to provide the mmproj', 400],
 ])('a failure that says "%s" has the status %i', async (message, status) => {
   const data = JSON.stringify({ error: { code: 500, message, type: 'server_error' } });
   const respond = () => [{ status: 500, contentType: 'application/json', data }];
@@ -280,4 +280,15 @@ test.each([
   await handlers.respond(request('a'));
   expect(parts[0]).toMatchObject({ status });
   expect(JSON.parse(parts[0]?.data ?? '').error.code).toBe(status);
+});
+
+test.each([
+  ['image input is not supported - hint: you may need to provide the mmproj', 500, /cannot see images: no projector/],
+  ['audio input is not supported - hint: you may need to provide the mmproj', 500, /cannot hear: no projector/],
+  ['Failed to load image or audio file', 400, /An image or sound .* is damaged/],
+])('"%s" is said in words of ours', async (message, status, said) => {
+  const data = JSON.stringify({ error: { code: status, message, type: 'invalid_request_error' } });
+  const { handlers, parts } = await setUp({ respond: () => [{ status, contentType: 'application/json', data }] });
+  await handlers.respond(request('a'));
+  expect(JSON.parse(parts[0]?.data ?? '').error).toMatchObject({ code: 400, message: expect.stringMatching(said) });
 });

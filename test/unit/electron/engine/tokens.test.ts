@@ -17,6 +17,7 @@ function render(messages: ChatMessage[]): string {
 function setUp(splits = true) {
   const countTexts = vi.fn(async (texts: string[]) => Int32Array.from(texts, tokens));
   const counter = new TokenCounter({
+    mediaMarker: '<media>',
     splitsAtLines: async () => splits,
     countTexts,
     renderChat: async (messages) => render(messages),
@@ -43,6 +44,17 @@ test('the count of a chat is the count of its whole prompt', async () => {
       expect(await counter.countChat(chat(draft), {}), JSON.stringify(draft)).toBe(tokens(render(chat(draft))) + 1);
     }
   }
+});
+
+test('an image counts as what it takes, between two texts', async () => {
+  const { counter } = setUp();
+  const media = [{ path: '/a.png', at: 6 }];
+  const marked = 'before<media>behind';
+  const countMedia = vi.fn(async () => 16);
+  const total = await counter.countChat([{ role: 'user', content: marked, media }], {}, countMedia);
+  const [left = '', right = ''] = render([{ role: 'user', content: marked }]).split('<media>');
+  expect(total).toBe(tokens(left) + tokens(right) + 16 + 1);
+  expect(countMedia).toHaveBeenCalledExactlyOnceWith('/a.png');
 });
 
 test('a keystroke behind a long document is a short count', async () => {
@@ -116,8 +128,12 @@ describe('a vocabulary', () => {
     expect(await withoutMarks(model, messages)).toEqual([{ role: 'user', content: '<b>the</b><\u200b|end|>' }]);
     // where a document ends in it moves with it
     const [moved] = await withoutMarks(model, [
-      { role: 'user', content: '<|end|>\nWhy?', documents: [{ id: 'd', name: 'd', end: 8 }] },
+      {
+        ...{ role: 'user', content: '<|end|>\nWhy?', documents: [{ id: 'd', name: 'd', end: 8 }] },
+        media: [{ path: '/a.png', at: 8 }],
+      },
     ]);
+    expect(moved?.content.slice(moved.media?.[0]?.at)).toBe('Why?');
     expect(moved?.content.slice(moved.documents?.[0]?.end)).toBe('Why?');
   });
 

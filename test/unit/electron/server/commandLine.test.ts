@@ -1,6 +1,4 @@
-/** The lines of commands: what they name, and what makes no sense; the lock and the key of a data folder. */
-
-import { readFile, writeFile } from 'node:fs/promises';
+/** The lines of commands: what they name, and what makes no sense. */
 import os from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
@@ -19,9 +17,8 @@ import {
 } from '@/electron/server/commandLine';
 import { parseModelCommand } from '@/electron/server/commands';
 import { parseCompareOptions } from '@/electron/server/compareCommand';
-import { lockFolder, parseServeOptions } from '@/electron/server/options';
+import { parseServeOptions } from '@/electron/server/options';
 import { entryNamed, targetOf } from '@/electron/services/models/modelNames';
-import { temporaryFolder } from '@/test/fixtures/temporary';
 import { smallModel } from '../../../models.mjs';
 
 test('a model of the hub, or a file of this disk', () => {
@@ -197,15 +194,6 @@ test.each([
   expect(() => parseServeOptions(line.split(' '))).toThrow(message);
 });
 
-test('a data folder serves one process at a time; the lock of a dead one is taken over', async () => {
-  const folder = await temporaryFolder();
-  await writeFile(join(folder, 'serve.lock'), '1');
-  expect(() => lockFolder(folder)).toThrow(/already runs/);
-  await writeFile(join(folder, 'serve.lock'), '4194305');
-  lockFolder(folder);
-  expect(await readFile(join(folder, 'serve.lock'), 'utf8')).toBe(String(process.pid));
-});
-
 const nothing = () => {
   throw new Error('no such file');
 };
@@ -262,6 +250,13 @@ test('an estimate takes options of llama-server, as serve does', () => {
   expect({ words, api }).toEqual({ words: ['m.gguf'], api: { slots: 4, options: ['-md', 'small.gguf'] } });
   expect(parseModelCommand('estimate', ['m.gguf']).api).toBeNull();
   expect(() => parseModelCommand('estimate', ['m.gguf', '--', '--help'])).toThrow('--help');
+});
+
+test('a line chooses the projector, or none', () => {
+  const projector = (values: Parameters<typeof settingsOf>[0]) => settingsOf(values).context?.projector;
+  expect([projector({}), projector({ 'no-mmproj': true })]).toEqual([undefined, '']);
+  expect(projector({ mmproj: 'mmproj.gguf' })).toBe(resolve('mmproj.gguf'));
+  expect(() => projector({ mmproj: 'mmproj.gguf', 'no-mmproj': true })).toThrow('exclude each other');
 });
 
 test('a line chooses what drafts: a way, or a model by its name or its file', () => {

@@ -26,6 +26,7 @@ const chat: Chat = {
   folder: 'House',
   leafId: 'a2',
   systemPrompt: 'Be brief.\nAnd kind.',
+  briefs: [],
   damagedLines: 0,
   messages: [
     message('q', null, 'user', 'When?', {

@@ -28,9 +28,11 @@ async function setUp(engine: Partial<AnswerEngine>) {
     modelName: () => 'Tiny',
     ...engine,
   };
-  const questions = { prompt: async () => [], attachments: async () => [] };
+  const questions = { prompt: async () => [], promptBefore: async () => [], attachments: async () => [] };
   const summaries = { check: async () => undefined, write: async () => 'end-of-turn' as const };
-  const turns = new TurnService(store, whole, () => settingsSchema.parse({}), questions, summaries, silentLogger);
+  const recall = { find: async () => [] };
+  const settings = () => settingsSchema.parse({});
+  const turns = new TurnService(store, whole, settings, questions, summaries, recall, silentLogger);
   const { id } = await store.create();
   return { store, turns, id };
 }

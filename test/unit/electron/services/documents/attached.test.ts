@@ -44,11 +44,11 @@ test('a document that is gone is named before anything is written, and attaching
   await expect(next.call('turns.send', follow)).rejects.toMatchObject(gone);
   const { id: answerId } = turn.assistantMessage;
   for (const refused of [
-    next.call('turns.edit', { chatId: id, messageId: turn.userMessage?.id ?? '', text: 'x' }),
-    next.call('turns.regenerate', { chatId: id, messageId: answerId }),
-    next.call('turns.budget', { chatId: id, leafId: answerId, draft: '', attachments: [] }),
+    () => next.call('turns.edit', { chatId: id, messageId: turn.userMessage?.id ?? '', text: 'x' }),
+    () => next.call('turns.regenerate', { chatId: id, messageId: answerId }),
+    () => next.call('turns.budget', { chatId: id, leafId: answerId, draft: '', attachments: [] }),
   ]) {
-    await expect(refused).rejects.toMatchObject(gone);
+    await expect(refused()).rejects.toMatchObject(gone);
   }
   expect((await next.call('chats.open', { chatId: id })).messages).toHaveLength(2);
 

@@ -281,6 +281,31 @@ describe('by hand', () => {
   });
 });
 
+test('a projector comes with its model, once for all of its files, and counts as no part', async () => {
+  const [models, projector] = [['Model-Q4_K_M.gguf', 'Model-Q8_0.gguf'], 'mmproj-F16.gguf'];
+  const files = {
+    ...Object.fromEntries(models.map((name) => [name, sampleGguf(300_000, name)])),
+    'mmproj-BF16.gguf': sampleGguf(200_000, 'bf16'),
+    'mmproj-F32.gguf': sampleGguf(400_000, 'f32'),
+    [projector]: sampleGguf(200_000, 'f16'),
+  };
+  const hub = await testHub([{ id: repo, files }]);
+  const client = await hubClient(hub);
+  const gate = holdAt(hub, 100_000);
+  const started = [];
+  for (const name of models) started.push(await client.downloads.start({ repo, revision: 'main', file: name }));
+  // both would write the projector
+  expect(client.downloads.list().map(({ state }) => state)).toEqual(['active', 'queued']);
+  gate.open();
+  const ended = await Promise.all(started.map(({ id }) => client.downloads.settled(id)));
+  const lengths = [...models, projector].map((name) => files[name]?.length ?? 0);
+  const whole = (lengths[0] ?? 0) + (lengths[2] ?? 0);
+  for (const one of ended) expect(one).toMatchObject({ state: 'done', parts: 1, bytes: whole, done: whole });
+  expect((await client.read(repo, projector)).equals(files[projector] ?? Buffer.alloc(0))).toBe(true);
+  expect(received(hub)).toBe(lengths.reduce((sum, bytes) => sum + bytes, 0));
+  expect(client.models).toEqual(models.map((name) => client.place(repo, name)));
+});
+
 describe('split files', () => {
   const names = [1, 2, 3].map((number) => `big/Big-Q8_0-0000${number}-of-00003.gguf`);
   const files = Object.fromEntries(names.map((name, index) => [name, sampleGguf(300_000, String(index))]));

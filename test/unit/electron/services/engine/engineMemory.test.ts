@@ -18,11 +18,11 @@ test.runIf(process.platform !== 'linux')('reports nothing where resident sizes h
   expect(appMemory([process.pid])).toBeNull(),
 );
 
-test('of the processes the engine is left out, and the one that looks at model files counts once', () => {
+test('of the processes the engine is left out, and those beside it count once', () => {
   // in Electron all are listed, in headless mode only the server
-  expect(besideEngine([1, 2, 3, 4], 2, 3)).toEqual([1, 3, 4]);
-  expect(besideEngine([1], 2, 3)).toEqual([1, 3]);
-  expect(besideEngine([1], undefined, undefined)).toEqual([1]);
+  expect(besideEngine([1, 2, 3, 4], 2, [3, undefined])).toEqual([1, 3, 4]);
+  expect(besideEngine([1], 2, [3, 5])).toEqual([1, 3, 5]);
+  expect(besideEngine([1], undefined, [undefined])).toEqual([1]);
 });
 
 const MiB = 1024 * 1024;

@@ -227,6 +227,40 @@ test('whether a model fits is asked with the view of the engine, where there is 
   expect((await asked(2))[1]?.input).toEqual({ path: paths[0], context, api });
 });
 
+test('what another process will take is not free', async () => {
+  const machine: MachineMemory = { held: [], memories: [], ram: { free: 1, total: 2, releasable: 3 } };
+  const { inspector, paths, last, asked, started } = await setUp({ machine: async () => machine });
+  inspector.beside = () => 0.25;
+  void codeOf(inspector.fit({ path: paths[0], context }));
+  await started(1);
+  last().ready();
+  expect((await asked(1))[0]?.input.machine?.ram).toEqual({ ...machine.ram, free: 0.75 });
+});
+
+test('is stopped on demand, once it has answered what was asked, and tells of both', async () => {
+  const { inspector, paths, opened, last, asked, started } = await setUp();
+  const lives = vi.fn();
+  inspector.lives.on(lives);
+  const answer = inspector.inspect(paths[0]);
+  await started(1);
+  expect(lives).toHaveBeenCalledTimes(1);
+  last().ready();
+  const [call] = await asked(1);
+  inspector.stop();
+  expect(last().sent).not.toContainEqual({ type: 'shutdown' });
+  last().message({ type: 'answer', id: call?.id, envelope: { ok: true, value: modelInfo } });
+  await answer;
+  await until(() => expect(last().sent).toContainEqual({ type: 'shutdown' }));
+  expect([inspector.pid, opened.length]).toEqual([undefined, 1]);
+  expect(lives).toHaveBeenCalledTimes(2);
+  // another question begins anew, and is not stopped
+  void codeOf(inspector.inspect(paths[0]));
+  await started(2);
+  last().ready();
+  await asked(1);
+  expect(last().sent).not.toContainEqual({ type: 'shutdown' });
+});
+
 test('closing ends the process and whatever waits for it', async () => {
   const { inspector, paths, last, started } = await setUp();
   const answers = [inspector.inspect(paths[0]), inspector.inspect(paths[1])].map(codeOf);

@@ -90,7 +90,13 @@ describe('the page of a model', () => {
       ['BF16', ['Model-BF16 model']],
       ['F16', ['mmproj-F16 projector']],
     ]);
+    expect(page.quants[0]?.files[0]?.projector).toMatchObject({
+      path: 'mmproj-F16.gguf',
+      bytes: files['mmproj-F16.gguf'].length,
+    });
     const [split] = page.quants[2]?.files ?? [];
+    // it would not be found from another folder
+    expect(split?.projector).toBeNull();
     expect(split).toMatchObject({ file: 'BF16/Model-BF16-00001-of-00002.gguf', missingParts: 0, modelId: null });
     expect(split?.bytes).toBe(2 * files['BF16/Model-BF16-00001-of-00002.gguf'].length);
     expect(split?.parts.every(({ sha256 }) => /^[0-9a-f]{64}$/.test(sha256 ?? ''))).toBe(true);
@@ -100,7 +106,9 @@ describe('the page of a model', () => {
     const { service, pull } = await setUp();
     const { modelId } = await pull(repo, 'Model-Q4_K_M.gguf');
     const page = await service.model(repo, 'main');
-    expect(page.quants.flatMap((one) => one.files).map((file) => file.modelId)).toEqual([modelId, null, null, null]);
+    const ids = page.quants.flatMap((one) => one.files).map((file) => file.modelId);
+    // its projector came with it
+    expect(ids).toEqual([modelId, null, null, expect.any(String)]);
   });
 
   test.each([

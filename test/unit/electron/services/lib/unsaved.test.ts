@@ -69,7 +69,7 @@ test('an answer that the full disk does not take stays, and is written when ther
   await store.addMessages(id, [message('q2', 'a', 'user', 'And?')]);
   expect((await store.open(id)).messages.map(({ text }) => text)).toEqual(['Why?', 'Because of this.', 'And?']);
   expect(told).toEqual([full]);
-  expect(unsaved.status()).toEqual({
+  expect(unsaved.status()).toMatchObject({
     code: 'disk-full',
     message: full,
     hint: 'Free some space; it is saved then.',
@@ -169,7 +169,7 @@ test('what is no full disk is told with its place, its reason and what to do', a
   disk.error = 'EBUSY';
   await store.rename(id, 'New');
   const path = join(data, 'chats', `${id}.jsonl`);
-  expect(unsaved.status()).toEqual({
+  expect(unsaved.status()).toMatchObject({
     code: 'storage-failed',
     message: `This answer is not saved yet: ${path} cannot be written (another program is using it).`,
     hint: expect.stringMatching(/^Close programs .* sync program; it is saved then\.$/),

@@ -27,6 +27,10 @@ function reportOf(changes: Partial<DiagnosticFacts> = {}): string {
     record: new RunRecord(() => at.getTime()),
     private: { names: [], values: [] },
     machine: [],
+    searchModel: {
+      ...{ modelId: 'm', needs: 90e6, running: true, bytes: 61_500_000, reading: { documentId: 'd', done: 3, all: 9 } },
+      problem: { code: 'model-missing', message: 'It is gone.', hint: '' },
+    },
     inspector: { running: true, bytes: 61_500_000, ends: 3 },
     at,
     ...changes,
@@ -41,6 +45,7 @@ it.each([
   ['Environment: CONCERTINA_SIMD=scalar'],
   ['Restarts after a crash: 2'],
   ['Process that looks at model files: running, 61.5 MB; ended by files: 3'],
+  ['Search model: needs 90.0 MB; running, 61.5 MB; reads a document, 3 of 9 passages; It is gone.'],
   ['Backend: CPU, Test processor'],
   ['SIMD: scalar (weights scalar, processor avx2)'],
   ['llama.cpp: v0.5.0'],

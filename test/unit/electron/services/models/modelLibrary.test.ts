@@ -105,7 +105,7 @@ test('the model that drafts is named by its id, its name or a path; one that is 
   const { added } = await library.add([join(models, 'a.gguf')]);
   const path = join(models, 'a.gguf');
   const of = async (draftModel: string, speculation: 'draft' | 'ngram' = 'draft') =>
-    (await library.withDraft({ speculation, draftModel })).draftModel;
+    (await library.withFiles(path, { speculation, draftModel })).draftModel;
   const id = added[0]?.id ?? '';
   expect([await of(id), await of('a.gguf'), await of('a'), await of(path)]).toEqual([path, path, path, path]);
   expect([await of('nothing'), await of(''), await of(id, 'ngram')]).toEqual(['nothing', '', id]);

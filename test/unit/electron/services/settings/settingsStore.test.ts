@@ -1,11 +1,11 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
+import { replaceSampling } from '@/electron/contract/lib/settingsPatch';
 import {
   autoContext,
   type ModelDefaults,
   modelSamplingSchema,
-  replaceSampling,
   samplingOf,
   samplingSettingsSchema,
   settingsSchema,

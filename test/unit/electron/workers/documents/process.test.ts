@@ -3,13 +3,13 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
 import { join, resolve } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { DocumentKind } from '@/electron/contract/documents';
+import type { TextKind } from '@/electron/contract/documents';
 import { limits as contractLimits } from '@/electron/contract/limits';
 import type { ReadingLimits } from '@/electron/contract/workerTasks';
 import { drawPage, runExtraction } from '@/electron/services/documents/extraction';
 import { forkProcess } from '@/electron/services/engine/engineTransport';
 import { watchCost } from '@/electron/workers/documents/cost';
-import { endlessPdf, nestedPdf, pdfBomb } from '@/test/fixtures/documents/bombs';
+import { endlessPdf, nestedPdf, pdfBomb, pictureBomb } from '@/test/fixtures/documents/bombs';
 import { makeDocx, paragraph } from '@/test/fixtures/documents/docx';
 import { makeOdf, makeXlsx } from '@/test/fixtures/documents/office';
 import { makePdf } from '@/test/fixtures/documents/pdf';
@@ -34,7 +34,7 @@ interface Run {
   stopAtOcrOf?: number;
 }
 
-async function run(kind: DocumentKind, content: Buffer | string, { limits, stopAt = 2, stopAtOcrOf }: Run = {}) {
+async function run(kind: TextKind, content: Buffer | string, { limits, stopAt = 2, stopAtOcrOf }: Run = {}) {
   const folder = await temporaryFolder();
   const path = join(folder, `file.${kind}`);
   const textPath = join(folder, 'text.txt');
@@ -144,6 +144,13 @@ describe('a document that unpacks to far too much', () => {
     },
     120_000,
   );
+
+  it('is ended: a picture of 900 million pixels', async () => {
+    const bomb = pictureBomb(30_000);
+    expect(bomb.length).toBeLessThan(2e6);
+    const message = expect.stringMatching(/^file is too large when it is unpacked: .*64\d MB/);
+    await expect(run('picture', bomb)).rejects.toMatchObject({ code: 'document-unsupported', message });
+  }, 120_000);
 
   it('is ended when it fills the heap', async () => {
     const many = makeDocx(Array.from({ length: 20_000 }, (_, index) => paragraph(`Paragraph ${index}`)));

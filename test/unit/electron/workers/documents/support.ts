@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { DocumentKind, Section } from '@/electron/contract/documents';
+import type { Section, TextKind } from '@/electron/contract/documents';
 import type { ErrorCode } from '@/electron/contract/errors';
 import type { Extraction } from '@/electron/contract/workerTasks';
 import { extractDocument } from '@/electron/workers/documents/extract';
@@ -21,7 +21,7 @@ export interface Extracted extends Extraction {
 }
 
 export async function extract(
-  kind: DocumentKind,
+  kind: TextKind,
   content: Buffer | string,
   password: string | null = null,
   languages = folders.languages,
@@ -56,7 +56,7 @@ export async function extract(
 }
 
 /** The name of the document is "file". */
-export async function expectRefused(kind: DocumentKind, content: Buffer | string, code: ErrorCode, message: RegExp) {
+export async function expectRefused(kind: TextKind, content: Buffer | string, code: ErrorCode, message: RegExp) {
   await expect(extract(kind, content)).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
 }
 

@@ -110,7 +110,7 @@ describe('searching', () => {
 /** The worse one has the higher score so far, by little. */
 describe('ranking', () => {
   const candidate = (number: number, text: string, score: number, above = '') => ({
-    ...{ number, start: number * 1000, end: number * 1000 + 900, above, text, score },
+    ...{ number, start: number * 1000, end: number * 1000 + 900, above, text, score, terms: [] },
   });
   const rest = 'Some more is told of boats and nets.';
 
@@ -173,6 +173,11 @@ describe('what is searched for', () => {
   it('has the stems of the words, names as they are written, and what follows each other', () => {
     expect(queryOf('How were the models sampled with rates=invgamma?')).toEqual({
       words: 'models sampled rates=invgamma',
+      shown: [
+        { word: 'models', terms: ['model'] },
+        { word: 'sampled', terms: ['sampl'] },
+        { word: 'rates=invgamma', terms: ['rate', 'invgamma'] },
+      ],
       terms: ['model', 'sampl', 'rate', 'invgamma'],
       pairs: [
         ['model', 'sampl'],

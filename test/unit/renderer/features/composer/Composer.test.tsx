@@ -174,7 +174,7 @@ describe('the context', () => {
   });
 
   it('that is too short keeps the question back, and offers what would do', async () => {
-    const { get } = await withBudget({ documents: 9000, remedies: { leaveOut: true, newChat: true } });
+    const { get } = await withBudget({ documents: 9000, remedies: { leaveOut: true, brief: false, newChat: true } });
     expect(parts()).not.toHaveProperty('free');
     expect(send().disabled).toBe(true);
     expect(screen.getByRole('alert').textContent).toContain('1,847');
@@ -253,7 +253,7 @@ describe('the context', () => {
   });
 
   it('that has no room for a passage names the document', async () => {
-    await withBudget({ fits: false, unfilled: 'a.pdf', remedies: { leaveOut: false, newChat: false } });
+    await withBudget({ fits: false, unfilled: 'a.pdf', remedies: { leaveOut: false, brief: false, newChat: false } });
     expect(send().disabled).toBe(true);
     expect(status()).toContain('a.pdf');
     expect(screen.getByRole('alert').textContent).toContain('a.pdf');

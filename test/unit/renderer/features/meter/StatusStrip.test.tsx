@@ -28,7 +28,7 @@ describe('the strip', () => {
       await idle();
     });
     await screen.findByText('Ready');
-    expect(Number(meter('toks').dataset.toks)).toBe(get().stream.last?.tokensPerSecond);
+    expect(Number(meter('toks').dataset.toks)).toBe(get().stream.last?.stats.tokensPerSecond);
     expect(Number(meter('context').dataset.used)).toBeGreaterThan(1000);
   });
 
@@ -41,8 +41,15 @@ describe('the strip', () => {
     const used = get().engine.status?.contextUsed ?? 0;
     await screen.findByText('Ready');
     expect(meter('context').textContent).toMatch(new RegExp(`${used} read`));
+    expect(meter('toks').dataset.toks).not.toBe('');
+    expect(Number(meter('sparkline').dataset.values)).toBeGreaterThan(0);
     act(() => conversation.startNew());
     expect(meter('context').textContent).toMatch(/^0 read/);
+    expect([meter('toks').dataset.toks, meter('ttft').dataset.ttft, meter('sparkline').dataset.values]).toEqual([
+      '',
+      '',
+      '0',
+    ]);
     await act(async () => fireEvent.click(meter('memory')));
     expect(screen.getByText(/which hold another chat/).textContent).toContain(`the share of ${used} of`);
     await act(() => ask('four five six seven'));

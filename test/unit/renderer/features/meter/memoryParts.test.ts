@@ -17,6 +17,7 @@ const machine: Memory = {
   kvF16: 4 * gib,
   compute: gib / 4,
   draft: { weights: 0, kv: 0, compute: 0 },
+  projector: { weights: 0, compute: 0 },
   promptCache: 0,
   promptCacheUsed: 0,
   process: 5 * gib,
@@ -46,9 +47,19 @@ describe('the parts of the memory', () => {
       { weights: 3.5, kv: 1, compute: 0.25, prompts: 0.125, engine: 0.125, app: 0.5, other: 4, free: 6.5 },
     ],
     [
+      'have the projector among weights and buffers',
+      { projector: { weights: gib / 4, compute: gib / 8 }, resident: { own: 2 * gib, weights: 3.5 * gib } },
+      { weights: 3.75, kv: 1, compute: 0.375, engine: 0.375, app: 0.5, other: 3.5, free: 6.5 },
+    ],
+    [
       'are no larger than what has been touched',
       { resident: { own: 1.1 * gib, weights: 0 } },
       { weights: 0, kv: 1, compute: expect.closeTo(0.1), engine: 0, app: 0.5, other: expect.closeTo(4.4), free: 10 },
+    ],
+    [
+      'have it there too where the system reports no more',
+      { projector: { weights: gib / 4, compute: gib / 8 }, resident: null, app: null, process: 6 * gib, free: 5 * gib },
+      { weights: 4.25, kv: 1, compute: 0.375, engine: 0.375, other: 5, free: 5 },
     ],
     [
       'are what was allocated where the system reports no more',

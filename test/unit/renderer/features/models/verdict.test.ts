@@ -1,7 +1,7 @@
 /** What the models view says of a file before it is downloaded or added. */
 import { describe, expect, it, test } from 'vitest';
 import type { HubFile, HubFit } from '@/electron/contract/hub';
-import { settingsSchema } from '@/electron/contract/settings';
+import { autoContext, settingsSchema } from '@/electron/contract/settings';
 import { refusalText } from '@/renderer/features/models/AddModels';
 import { lengthStops, nearestStop } from '@/renderer/features/models/discover/AskedFields';
 import { longestPicture } from '@/renderer/features/models/discover/LongestPicture';
@@ -80,6 +80,7 @@ describe('the picture of the longest contexts', () => {
     expect(turbo3).toMatchObject({ type: 'turbo3', share: 1, folded: true, instead: '' });
     expect(turbo3?.times).toBeCloseTo((turbo3?.nCtx ?? 0) / (lengths[0] ?? 1));
     expect(picture?.asked).toBeCloseTo(8192 / (turbo3?.nCtx ?? 1));
+    expect(longestPicture(fitFor().fit, autoContext)?.asked).toBeNull();
   });
 
   it('shows memory where every type reaches the trained length', () => {

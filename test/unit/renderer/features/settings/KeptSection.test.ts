@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import type { ChatSummary } from '@/electron/contract/chats';
 import type { SavedSession } from '@/electron/contract/engine';
+import { shelfChatId } from '@/electron/contract/lib/shelf';
 import {
   agoText,
   documentsText,
@@ -31,6 +32,11 @@ it('a cache has the title of its chats, its size and its types', () => {
   const shared = savedSession({ chatIds: ['chat-1', 'chat-2'], documents: [{ id: 'd', name: 'manual.pdf' }] });
   expect(titleOf(shared, chats)).toBe('manual.pdf');
   expect([sharedText(shared), sharedText(savedSession())]).toEqual(['Document of 2 chats. ', '']);
+  const ahead = { chatIds: [shelfChatId({ documentId: 'd' })] };
+  expect(sharedText({ ...shared, ...ahead })).toBe('Document of the shelf, read ahead. ');
+  expect(sharedText({ ...shared, chatIds: [...ahead.chatIds, 'chat-1'] })).toBe('Document of 1 chat. ');
+  // its reading was stopped
+  expect(titleOf(savedSession(ahead), chats)).toBe('A part of a document of the shelf');
   expect(sizeText(savedSession({ typeV: 'turbo3' }))).toMatch(/1\.00 GiB.*8,192.*turbo4.*turbo3/);
 });
 

@@ -30,6 +30,7 @@ function fitWith(...marks: FitMark[]): ContextFit {
       promptCache: 0,
       promptCacheUsed: 0,
       draft: { weights: 0, kv: 0, compute: 0 },
+      projector: { weights: 0, compute: 0 },
       speculation: type,
       typeK: type,
       typeV: type,

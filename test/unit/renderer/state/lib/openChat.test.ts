@@ -112,7 +112,7 @@ describe('branches', () => {
 it('withMessages replaces, adds, and keeps the other objects', () => {
   const chat: Chat = {
     ...{ id: '1', title: '', createdAt: 0, updatedAt: 0, pinned: false, folder: null },
-    ...{ messages: tree, leafId: 'f', systemPrompt: null, damagedLines: 0 },
+    ...{ messages: tree, leafId: 'f', systemPrompt: null, briefs: [], damagedLines: 0 },
   };
   const changed = { ...node('b', 'a'), text: 'new' };
   const next = withMessages(chat, [changed, node('g', 'f')]);

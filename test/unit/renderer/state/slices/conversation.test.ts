@@ -37,7 +37,7 @@ describe('a chat', () => {
       { role: 'user', text: 'From which platform?' },
       { role: 'assistant', text: 'From which platform?', stopReason: 'end-of-turn' },
     ]);
-    expect(stream.last?.answerTokens).toBe(3);
+    expect(stream.last?.stats.answerTokens).toBe(3);
   });
 
   it('keeps the draft when the services refuse the question, or when no chat can be made', async () => {

@@ -216,7 +216,7 @@ it('the panel opens at a place, in place of the settings, and says when the docu
 describe('leaving out the oldest messages', () => {
   const last = message({ id: 'a', stopReason: 'end-of-turn' });
   function stateWith(change: { leaveOut?: boolean; stopReason?: Message['stopReason'] }): AppState {
-    const remedies = { leaveOut: change.leaveOut ?? true, newChat: false };
+    const remedies = { leaveOut: change.leaveOut ?? true, brief: false, newChat: false };
     return {
       budget: { key: '', budget: promptBudget({ fits: false, over: 50, remedies }), error: null },
       conversation: { chat: { messages: [{ ...last, ...change }], leafId: 'a' } },

@@ -1,6 +1,7 @@
 /** Settings that wait for Apply, and what fits into the memory with them. */
 import { describe, expect, it } from 'vitest';
-import { applyPatch, settingsSchema } from '@/electron/contract/settings';
+import { applyPatch } from '@/electron/contract/lib/settingsPatch';
+import { settingsSchema } from '@/electron/contract/settings';
 import { fitKey } from '@/renderer/state/lib/fit';
 import { changeDraft } from '@/renderer/state/slices/settings';
 import { selectProblem } from '@/renderer/state/slices/ui';

@@ -59,6 +59,13 @@ describe('renderFormula', () => {
     expect(renderFormula('\\def\\a{\\a\\a}\\a', false)).toBeNull();
     expect(renderFormula('x'.repeat(10_000), false)).toBeNull();
   });
+
+  it('leaves alone what would hold up the page: very many cells, and short text that becomes megabytes', () => {
+    const matrix = (cells: string) => renderFormula(`\\begin{matrix}${cells}\\end{matrix}`, true);
+    expect(matrix('1&0&0\\\\'.repeat(100))).toContain('<mtable');
+    for (const cells of ['&'.repeat(500), 'x\\\\'.repeat(500), 'x\\cr '.repeat(500)]) expect(matrix(cells)).toBeNull();
+    expect(renderFormula(`\\text{${'é'.repeat(2000)}}`, false)).toBeNull();
+  });
 });
 
 describe('highlight', () => {

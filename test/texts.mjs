@@ -1,0 +1,303 @@
+// Every text that a person sees can be translated: finds texts that stand in the source outside of Lingui's macros, and
+// translations that lost a placeholder or say the same text in two ways. That each text has a translation, and each translation a
+// text, is checked by Lingui itself (`lingui check`). Part of `npm run check`.
+// CLI: node test/texts.mjs [FOLDER], which prints all that is found in a folder
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { formatter } from '@lingui/format-po';
+import { compileMessageOrThrow } from '@lingui/message-utils/compileMessage';
+import { parseSync } from 'vite';
+import { ROOT } from '../native/prepare/paths.mjs';
+import { listFiles } from './layers.mjs';
+
+/** Folders whose texts are not wrapped yet. One that has none left is taken off, or this fails. */
+const NOT_YET = ['renderer/features/chat'];
+
+/** What is called the same in every language, by itself or beside signs: names, formats, units. */
+const NAMES = new Set(
+  [
+    ...[
+      'Concertina',
+      'English',
+      'Deutsch',
+      'Hugging',
+      'Face',
+      'GGUF',
+      'GPU',
+      'CPU',
+      'KV',
+      'API',
+      'OCR',
+      'PNG',
+      'JSON',
+      'URL',
+    ],
+    ...[
+      'PDF',
+      'Word',
+      'RTF',
+      'PowerPoint',
+      'Excel',
+      'HTML',
+      'Markdown',
+      'CSV',
+      'llama.cpp',
+      'SHA-256',
+      'K',
+      'V',
+      'B',
+      'M',
+    ],
+    ...['KiB', 'MiB', 'GiB', 'TiB', 'tok', 's', 'ms', 'min', 'h', 'px', 'em', 'rem'],
+    // keys, whose labels renderer/ui/Tooltip.tsx makes
+    ...['Enter', 'Shift', 'Esc', 'Escape', 'Tab', 'Mod', 'Alt', 'Ctrl', 'Home', 'End', 'Delete', 'Backspace', 'Space'],
+    ...['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'PageUp', 'PageDown', 'ContextMenu'],
+  ].map((name) => name.toLowerCase()),
+);
+
+/**
+ * Texts that are right as they stand, with the reason. One that is not there any more fails.
+ * @type {{file: string, text: string, why: string}[]}
+ */
+const EXCEPTIONS = [
+  { file: 'renderer/state/lib/fit.ts', text: 'details {}', why: 'names who asks' },
+  {
+    file: 'renderer/features/sidebar/ExportDialog.tsx',
+    text: 'Concertina chats {}',
+    why: 'the name of a file, the same on every computer',
+  },
+];
+
+/** Lingui's macros: what stands in them is gathered. */
+const TAGS = new Set(['t', 'msg', 'defineMessage']);
+const CALLS = new Set([...TAGS, 'plural', 'select', 'selectOrdinal']);
+const ELEMENTS = new Set(['Trans', 'Plural', 'Select', 'SelectOrdinal']);
+
+/** Attributes that are shown or read out, whatever stands in them. */
+const SHOWN =
+  /^(?:title|label|placeholder|alt|aria-(?:label|description|valuetext|roledescription|placeholder)|(?:\w+L|l)abel|help|hint|note|heading|submit|description|empty)$/;
+/** Attributes that never are. */
+const HIDDEN =
+  /^(?:(?:\w+C|c)lassName|data-[\w-]+|aria-(?:live|current|haspopup|controls|describedby|labelledby|orientation)|id|key|type|role|name|htmlFor|href|src|rel|target|style|dir|lang|testId|keys|d|viewBox|points|transform|autoComplete|inputMode)$/;
+
+/** Functions whose words are no texts: class names, tests, places to store, and messages for developers. */
+const HIDDEN_CALLS =
+  /^(?:cx|Error|TypeError|RangeError|require|fetch|querySelector(?:All)?|closest|matches|matchMedia|getItem|setItem|addEventListener|removeEventListener|getAttribute|setAttribute|startsWith|endsWith|includes|split|indexOf|replace|replaceAll|test|match|log|warn|error|debug|get|set|has|add|toggle|remove|createElement|getContext|getData|DateTimeFormat|NumberFormat|lazy|describe)$/;
+
+/**
+ * @param {string} file path from the root of the repository
+ * @param {string} source
+ * @returns {{line: number, text: string}[]} texts outside of the macros
+ */
+export function untranslated(file, source) {
+  const { program, errors } = parseSync(file, source);
+  if (errors.length > 0) throw new Error(`${file}: ${errors[0]?.message}`);
+  const found = [];
+  const report = (node, text) => {
+    const line = source.slice(0, node.start).split('\n').length;
+    if (saysSomething(text)) found.push({ line, text: text.replace(/\s+/g, ' ').trim() });
+  };
+
+  /** @param {'shown' | 'maybe'} place whether any word counts, or only what looks like a text */
+  function visit(node, place) {
+    if (Array.isArray(node)) for (const one of node) visit(one, place);
+    if (!node || typeof node !== 'object' || typeof node.type !== 'string') return;
+    switch (node.type) {
+      case 'JSXText':
+        return report(node, node.value);
+      case 'Literal':
+        if (typeof node.value === 'string' && (place === 'shown' || looksLikeText(node.value)))
+          report(node, node.value);
+        return;
+      case 'TemplateLiteral': {
+        const text = node.quasis.map(({ value }) => value.cooked ?? '').join('{}');
+        if (place === 'shown' || looksLikeText(text)) report(node, text);
+        return visit(node.expressions, 'maybe');
+      }
+      case 'TaggedTemplateExpression':
+        // what is put into a macro is no text by itself, except a whole one
+        return visit(node.quasi.expressions, 'maybe');
+      case 'CallExpression':
+      case 'NewExpression': {
+        const name = node.callee.property?.name ?? node.callee.name ?? '';
+        if (CALLS.has(name) && node.callee.type === 'Identifier') return insideMacro(node.arguments);
+        visit(node.callee, 'maybe');
+        if (!HIDDEN_CALLS.test(name)) visit(node.arguments, 'maybe');
+        else
+          visit(
+            node.arguments.filter(({ type }) => !/Literal$|^Conditional|^Logical|^Binary/.test(type)),
+            'maybe',
+          );
+        return;
+      }
+      case 'JSXElement': {
+        const name = node.openingElement.name.name ?? '';
+        visit(node.openingElement.attributes, 'maybe');
+        if (ELEMENTS.has(name)) return insideMacro(node.children);
+        return visit(node.children, 'shown');
+      }
+      case 'JSXFragment':
+        return visit(node.children, 'shown');
+      case 'JSXAttribute': {
+        const name = node.name.name ?? '';
+        if (HIDDEN.test(name)) return;
+        return visit(node.value, SHOWN.test(name) ? 'shown' : 'maybe');
+      }
+      case 'JSXExpressionContainer':
+        return visit(node.expression, place);
+      case 'ConditionalExpression':
+        visit(node.test, 'maybe');
+        visit(node.consequent, place);
+        return visit(node.alternate, place);
+      case 'LogicalExpression':
+        visit(node.left, node.operator === '&&' ? 'maybe' : place);
+        return visit(node.right, place);
+      case 'BinaryExpression':
+        if (/^(?:[!=]==?|in|instanceof)$/.test(node.operator)) return;
+        break;
+      case 'SwitchCase':
+        return visit(node.consequent, 'maybe');
+      case 'Property':
+        return visit(node.value, SHOWN.test(node.key.name ?? '') ? 'shown' : 'maybe');
+      case 'MemberExpression':
+        return visit(node.object, 'maybe');
+      case 'ImportDeclaration':
+      case 'ExportAllDeclaration':
+      case 'ImportExpression':
+        return;
+      default:
+        if (node.type.startsWith('TS') && !/^TS(?:As|Satisfies|NonNull)/.test(node.type)) return;
+    }
+    for (const key in node) if (key !== 'type') visit(node[key], 'maybe');
+  }
+
+  /** Of a macro only what it is given: elements in a sentence have attributes, values are calls. */
+  function insideMacro(node) {
+    if (Array.isArray(node)) for (const one of node) insideMacro(one);
+    if (!node || typeof node !== 'object' || typeof node.type !== 'string') return;
+    if (node.type === 'JSXText' || node.type === 'Literal') return;
+    if (node.type === 'TemplateLiteral') return visit(node.expressions, 'maybe');
+    if (node.type === 'JSXElement') {
+      visit(node.openingElement.attributes, 'maybe');
+      return insideMacro(node.children);
+    }
+    if (node.type === 'CallExpression' || node.type === 'TaggedTemplateExpression') return visit(node, 'maybe');
+    for (const key in node) if (key !== 'type') insideMacro(node[key]);
+  }
+
+  visit(program.body, 'maybe');
+  return found;
+}
+
+/** Words that are not the same in every language. */
+function saysSomething(text) {
+  const words = text.match(/[\p{L}][\p{L}\p{M}\d.-]*/gu) ?? [];
+  return words.some((word) => /\p{L}{2}/u.test(word) && !NAMES.has(word.toLowerCase().replace(/[.-]+$/, '')));
+}
+
+/** A sentence, a label, or a part of one: names of things in the program have no spaces and begin small. */
+function looksLikeText(text) {
+  const trimmed = text.trim();
+  if (/^[A-Z][a-z]+(?:…|\.|:)?$/.test(trimmed)) return true;
+  const words = trimmed.split(/\s+/);
+  const plain = (word) => /^[(“"]?\p{L}[\p{L}’'-]*[)”"]?[,.;:!?…]*$/u.test(word);
+  if (words.length < 2) return false;
+  if (/^[(“"]?[A-Z]/.test(trimmed) && plain(words[0]) && words.filter(plain).length >= 2) return true;
+  const small = (word) => /^(?:[\p{Ll}’']{2,}|a)[,.;:!?…]*$/u.test(word);
+  return words.every((word) => small(word) || /^\{\}[,.;:!?…]*$/.test(word)) && words.some(small);
+}
+
+/**
+ * @param {{name: string, messages: Record<string, {message?: string, context?: string, translation?: string}>}[]} catalogs by their
+ *   ids; the window joins them, so that a text has one translation wherever it stands
+ * @returns {string[]} one sentence for each translation that is wrong
+ */
+export function wrongTranslations(catalogs) {
+  const wrong = [];
+  const known = new Map();
+  for (const { name, messages } of catalogs) {
+    for (const [id, { message = id, translation = '' }] of Object.entries(messages)) {
+      if (translation === '') continue;
+      const expected = placeholdersOf(message);
+      const found = placeholdersOf(translation);
+      if (found === null) wrong.push(`${name}: "${translation}" cannot be read as a message.`);
+      else if (expected !== found) wrong.push(`${name}: "${translation}" has ${found}, and "${message}" ${expected}.`);
+      const other = known.get(id) ?? { name, translation };
+      known.set(id, other);
+      if (other.translation !== translation) {
+        wrong.push(
+          `"${message}" is "${other.translation}" in ${other.name} and "${translation}" in ${name}: ` +
+            'make them one, or give one of them a context.',
+        );
+      }
+    }
+  }
+  return wrong;
+}
+
+/** Names and kinds of what a message is given, once each; null: it is malformed. */
+function placeholdersOf(message) {
+  const names = new Set();
+  const add = (tokens) => {
+    for (const token of tokens) {
+      if (typeof token === 'string') for (const [tag] of token.matchAll(/<\/?\w+\/?>/g)) names.add(tag);
+      else {
+        const [name, kind, cases] = token;
+        names.add(kind ? `{${name}, ${kind}}` : `{${name}}`);
+        if (cases && typeof cases === 'object')
+          for (const inner of Object.values(cases)) if (Array.isArray(inner)) add(inner);
+      }
+    }
+  };
+  try {
+    add(compileMessageOrThrow(message));
+  } catch {
+    return null;
+  }
+  return [...names].sort().join(' ') || 'no placeholder';
+}
+
+function catalogs() {
+  const { parse } = formatter();
+  return listFiles(['locales'], /\.po$/).map((name) => ({
+    name,
+    messages: parse(fs.readFileSync(path.join(ROOT, name), 'utf8')),
+  }));
+}
+
+/** Checks the whole tree. @returns {{files: number, wrong: string[]}} */
+export function checkTexts() {
+  const wrong = [];
+  const unused = new Set(EXCEPTIONS);
+  const open = new Set(NOT_YET);
+  const files = listFiles(['renderer'], /(?<!\.d)\.tsx?$/);
+  for (const file of files) {
+    for (const { line, text } of untranslated(file, fs.readFileSync(path.join(ROOT, file), 'utf8'))) {
+      const exception = EXCEPTIONS.find((one) => one.file === file && one.text === text);
+      const folder = NOT_YET.find((one) => file.startsWith(`${one}/`));
+      if (exception) unused.delete(exception);
+      else if (folder) open.delete(folder);
+      else wrong.push(`${file}:${line}: "${text}" is not translated: wrap it in a macro of Lingui (CONTRIBUTING.md).`);
+    }
+  }
+  for (const { file, text } of unused)
+    wrong.push(`${file}: the exception "${text}" is not used any more (test/texts.mjs).`);
+  for (const folder of open) wrong.push(`${folder}: all of it is wrapped: take it off NOT_YET (test/texts.mjs).`);
+  return { files: files.length, wrong: [...wrong, ...wrongTranslations(catalogs())] };
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const { files, wrong } = checkTexts();
+  const folder = process.argv[2];
+  if (folder) {
+    for (const file of listFiles([folder], /(?<!\.d)\.tsx?$/)) {
+      const found = untranslated(file, fs.readFileSync(path.join(ROOT, file), 'utf8'));
+      for (const { line, text } of found) console.log(`${file}:${line}: ${text}`);
+    }
+  }
+  for (const line of wrong) console.error(line);
+  console.log(`texts: ${files} files, ${wrong.length} violations`);
+  if (wrong.length > 0) process.exitCode = 1;
+}

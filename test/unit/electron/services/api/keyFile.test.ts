@@ -1,0 +1,34 @@
+/** The key in its file: kept from start to start, and never one that another user could have read or written. */
+import { chmod, lstat, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { keptKey, newKey } from '@/electron/services/api/access';
+import { temporaryFolder } from '@/test/fixtures/temporary';
+
+test('a key is kept, readable for its owner alone', async () => {
+  const path = join(await temporaryFolder(), 'api.key');
+  const key = keptKey(path);
+  expect(keptKey(path)).toBe(key);
+  expect((await lstat(path)).mode & 0o777).toBe(0o600);
+});
+
+test.skipIf(process.platform === 'win32')(
+  'a file that others can read, or a link to one, gives a new key',
+  async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, 'api.key');
+    const foreign = join(folder, 'foreign');
+    const open = keptKey(path);
+    await chmod(path, 0o644);
+    const next = keptKey(path);
+    expect(next).not.toBe(open);
+    await writeFile(foreign, next, { mode: 0o600 });
+    for (const make of [keptKey, newKey]) {
+      await rm(path);
+      await symlink(foreign, path);
+      expect(make(path)).not.toBe(next);
+    }
+    expect(await readFile(foreign, 'utf8')).toBe(next);
+    expect((await lstat(path)).isFile()).toBe(true);
+  },
+);
