@@ -19,7 +19,7 @@ import {
 
 /** English stands in the source. */
 const catalogs: Record<Exclude<Language, 'en'>, () => Promise<{ messages: Messages }>> = {
-  de: () => import('../locales/de'),
+  de: () => import('../assets/locales/de'),
 };
 
 export const i18n: I18n = createI18n();

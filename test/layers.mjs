@@ -17,7 +17,7 @@ import { ROOT } from '../native/prepare/paths.mjs';
 export const LAYERS = {
   'electron/contract': { may: [], packages: ['zod', '@lingui/core', '@lingui/message-utils'] },
   'electron/desktop': {
-    may: ['electron/contract', 'electron/services', 'locales'],
+    may: ['electron/contract', 'electron/services', 'assets/locales'],
     packages: ['electron', 'zod', '@lingui/core'],
     node: true,
   },
@@ -51,11 +51,11 @@ export const LAYERS = {
   },
   // what shows texts in the language of the window
   'renderer/language': {
-    may: ['electron/contract', 'locales'],
+    may: ['electron/contract', 'assets/locales'],
     packages: ['react', '@lingui/core', '@lingui/react', '@lingui/message-utils'],
   },
   // the translations
-  locales: { may: [], packages: ['@lingui/core'] },
+  'assets/locales': { may: [], packages: ['@lingui/core'] },
   'renderer/app': {
     may: ['renderer/features/*', 'renderer/state', 'renderer/ui', 'renderer/language', 'electron/contract'],
     packages: ['@lingui/core', '@lingui/react', 'react', 'react-dom', 'zustand', 'lucide-react', 'sonner'],

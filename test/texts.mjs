@@ -261,7 +261,7 @@ function placeholdersOf(message) {
 
 function catalogs() {
   const { parse } = formatter();
-  return listFiles(['locales'], /\.po$/).map((name) => ({
+  return listFiles(['assets/locales'], /\.po$/).map((name) => ({
     name,
     messages: parse(fs.readFileSync(path.join(ROOT, name), 'utf8')),
   }));

@@ -9,7 +9,7 @@ import { BUILD, ROOT } from './paths.mjs';
 const INPUTS = [
   'electron',
   'renderer',
-  'locales',
+  'assets/locales',
   'lingui.config.mjs',
   'assets/icons',
   'package.json',
