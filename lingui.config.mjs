@@ -5,7 +5,10 @@
 import { formatter } from '@lingui/format-po';
 import { createSwcExtractor } from '@lingui/native-tools';
 
-const catalog = (name, folder) => ({ path: `<rootDir>/assets/locales/{locale}/${name}`, include: [`<rootDir>/${folder}`] });
+const catalog = (name, folder) => ({
+  path: `<rootDir>/assets/locales/{locale}/${name}`,
+  include: [`<rootDir>/${folder}`],
+});
 
 export default {
   sourceLocale: 'en',

@@ -1,9 +1,11 @@
 import { t } from '@lingui/core/macro';
-import { X } from 'lucide-react';
+import { Trans } from '@lingui/react/macro';
+import { Folder, X } from 'lucide-react';
 import { AlertDialog, Dialog as Radix } from 'radix-ui';
 import { type ReactNode, useRef, useState } from 'react';
 import { Button, IconButton } from './Button';
 import { cx } from './cx';
+import { controlClass } from './Field';
 
 interface DialogProps {
   title: string;
@@ -103,6 +105,90 @@ export function Confirm({ title, description, action, open, onOpenChange, onConf
         </AlertDialog.Content>
       </AlertDialog.Portal>
     </AlertDialog.Root>
+  );
+}
+
+interface FolderDialogProps {
+  title: string;
+  /** one sentence below the title */
+  description: string;
+  names: readonly string[];
+  /** where it is now; null: in no folder, which is offered, too. Without it a folder has to be chosen. */
+  current?: string | null;
+  /** letters of a name */
+  maxLength: number;
+  onChoose: (folder: string | null) => void;
+  onClose: () => void;
+  testId: string;
+}
+
+/** A folder of chats that is there, a new one, or none. */
+export function FolderDialog(props: FolderDialogProps) {
+  const { title, description, names, current, maxLength, onChoose, onClose, testId } = props;
+  const [typed, setTyped] = useState('');
+
+  function choose(folder: string | null): void {
+    if (folder === '') return;
+    onChoose(folder);
+    onClose();
+  }
+
+  return (
+    <Dialog
+      title={title}
+      description={description}
+      open
+      onOpenChange={(open) => !open && onClose()}
+      className="w-[min(24rem,calc(100%-2rem))]"
+      testId={testId}
+    >
+      <div className="grid min-h-0 gap-3 overflow-y-auto p-5">
+        <form
+          className="flex gap-2"
+          onSubmit={(event) => {
+            event.preventDefault();
+            choose(typed.trim());
+          }}
+        >
+          <input
+            dir="auto"
+            data-first-focus
+            aria-label={t`Name of a new folder`}
+            data-testid="new-folder-name"
+            placeholder={t`New folder`}
+            value={typed}
+            maxLength={maxLength}
+            onChange={(event) => setTyped(event.target.value)}
+            className={cx(controlClass, 'min-w-0 flex-1')}
+          />
+          <Button type="submit" tone="primary" disabled={typed.trim() === ''}>
+            <Trans>Create</Trans>
+          </Button>
+        </form>
+        <ul aria-label={t`Folders`} className="grid grid-cols-1 gap-1 empty:hidden">
+          {names.map((name) => (
+            <li key={name}>
+              <FolderButton current={name === current} name={name} onClick={() => choose(name)} />
+            </li>
+          ))}
+          {current !== undefined && (
+            <li>
+              <FolderButton current={current === null} name={t`No folder`} onClick={() => choose(null)} />
+            </li>
+          )}
+        </ul>
+      </div>
+    </Dialog>
+  );
+}
+
+function FolderButton({ current, name, onClick }: { current: boolean; name: string; onClick: () => void }) {
+  return (
+    <Button tone="quiet" aria-current={current || undefined} onClick={onClick} className="w-full min-w-0 justify-start">
+      <Folder className="size-4 shrink-0 text-ink-3" aria-hidden="true" />
+      <bdi className="truncate">{name}</bdi>
+      {current && <span className="text-xs text-ink-3">{t`it is here`}</span>}
+    </Button>
   );
 }
 

@@ -1,5 +1,5 @@
 import { t } from '@lingui/core/macro';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ComponentProps, type ReactNode, useEffect, useRef, useState } from 'react';
 import { Button } from './Button';
 import { cx } from './cx';
 
@@ -145,4 +145,26 @@ export function WordsForm({ words, submit, note, most, busy = false, onSubmit, o
       </div>
     </form>
   );
+}
+
+/** The browser's own dialog for files: `input` is rendered somewhere, `ask` opens it. */
+export function useFileInput(
+  onFiles: (files: File[]) => void,
+  attributes: Omit<ComponentProps<'input'>, 'ref' | 'type' | 'onChange'> & { 'data-testid': string },
+): { input: ReactNode; ask: () => void } {
+  const field = useRef<HTMLInputElement>(null);
+  const input = (
+    <input
+      {...attributes}
+      ref={field}
+      type="file"
+      hidden
+      onChange={(event) => {
+        onFiles([...(event.target.files ?? [])]);
+        // the same file can be chosen again
+        event.target.value = '';
+      }}
+    />
+  );
+  return { input, ask: () => field.current?.click() };
 }

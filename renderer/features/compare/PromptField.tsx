@@ -13,7 +13,7 @@ import { selectJob } from '../../state/slices/documents';
 import { selectHeadless } from '../../state/slices/engine';
 import { useActions, useApp } from '../../state/useApp';
 import { Button, IconButton } from '../../ui/Button';
-import { controlClass, SecretField } from '../../ui/Field';
+import { controlClass, SecretField, useFileInput } from '../../ui/Field';
 import { formatPercent } from '../../ui/format';
 import { Segmented } from '../../ui/Segmented';
 
@@ -124,7 +124,10 @@ const titleClass = 'font-medium text-ink';
 function Documents({ documents: list }: { documents: readonly DraftDocument[] }) {
   const headless = useApp(selectHeadless);
   const { documents } = useActions();
-  const input = useRef<HTMLInputElement>(null);
+  const { input, ask } = useFileInput((files) => void documents.attachFiles(files), {
+    multiple: true,
+    'data-testid': 'compare-attach-input',
+  });
 
   return (
     <div className="flex flex-wrap items-center gap-2">
@@ -134,24 +137,12 @@ function Documents({ documents: list }: { documents: readonly DraftDocument[] })
       <Button
         size="small"
         data-testid="compare-attach"
-        onClick={() => (headless ? input.current?.click() : void documents.attachFromDialog())}
+        onClick={() => (headless ? ask() : void documents.attachFromDialog())}
       >
         <Paperclip className="size-3.5" aria-hidden="true" />
         <Trans>Add documents</Trans>
       </Button>
-      {headless && (
-        <input
-          ref={input}
-          type="file"
-          multiple
-          hidden
-          data-testid="compare-attach-input"
-          onChange={(event) => {
-            void documents.attachFiles([...(event.target.files ?? [])]);
-            event.target.value = '';
-          }}
-        />
-      )}
+      {headless && input}
     </div>
   );
 }

@@ -21,6 +21,7 @@ import { readingRate, selectIsAnswering, selectPhase } from '../../state/slices/
 import { selectFocusComposer } from '../../state/slices/ui';
 import { useActions, useApp } from '../../state/useApp';
 import { IconButton } from '../../ui/Button';
+import { useFileInput } from '../../ui/Field';
 import { useAutoHeight } from '../../ui/hooks';
 import { keyLabel, Tooltip } from '../../ui/Tooltip';
 import { BudgetBar, BudgetMeter, leavingText } from './BudgetBar';
@@ -198,10 +199,13 @@ function useAskBudget(paused: boolean): void {
 function AttachButton() {
   const headless = useApp(selectHeadless);
   const { documents, ui } = useActions();
-  const input = useRef<HTMLInputElement>(null);
+  const { input, ask } = useFileInput((files) => void documents.attachFiles(files), {
+    multiple: true,
+    'data-testid': 'attach-input',
+  });
 
   async function choose(): Promise<void> {
-    if (headless) input.current?.click();
+    if (headless) ask();
     else await documents.attachFromDialog();
     ui.focusComposer();
   }
@@ -215,19 +219,7 @@ function AttachButton() {
         data-testid="attach"
         className="-ml-2"
       />
-      {headless && (
-        <input
-          ref={input}
-          type="file"
-          multiple
-          hidden
-          data-testid="attach-input"
-          onChange={(event) => {
-            void documents.attachFiles([...(event.target.files ?? [])]);
-            event.target.value = '';
-          }}
-        />
-      )}
+      {headless && input}
     </>
   );
 }

@@ -2,7 +2,6 @@
 import { plural, t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { FileText, LoaderCircle, LockKeyhole, Plus, TriangleAlert, X } from 'lucide-react';
-import { useRef } from 'react';
 import { limits } from '../../../electron/contract/limits';
 import type { DraftDocument } from '../../state/appState';
 import { selectJob } from '../../state/slices/documents';
@@ -10,7 +9,7 @@ import { selectHeadless } from '../../state/slices/engine';
 import { selectArriving } from '../../state/slices/shelf';
 import { useActions, useApp } from '../../state/useApp';
 import { Button, IconButton } from '../../ui/Button';
-import { SecretField } from '../../ui/Field';
+import { SecretField, useFileInput } from '../../ui/Field';
 import { Progress } from '../../ui/Progress';
 
 interface AddDocumentsProps {
@@ -23,30 +22,17 @@ interface AddDocumentsProps {
 export function AddDocuments({ folder, tone = 'outline' }: AddDocumentsProps) {
   const headless = useApp(selectHeadless);
   const { shelf } = useActions();
-  const input = useRef<HTMLInputElement>(null);
+  const { input, ask } = useFileInput((files) => void shelf.addFiles(files, folder), {
+    multiple: true,
+    'data-testid': 'shelf-add-input',
+  });
   return (
     <>
-      <Button
-        tone={tone}
-        data-testid="shelf-add"
-        onClick={() => (headless ? input.current?.click() : void shelf.addFromDialog(folder))}
-      >
+      <Button tone={tone} data-testid="shelf-add" onClick={() => (headless ? ask() : void shelf.addFromDialog(folder))}>
         <Plus className="size-4" aria-hidden="true" />
         <Trans>Add files</Trans>
       </Button>
-      {headless && (
-        <input
-          ref={input}
-          type="file"
-          multiple
-          hidden
-          data-testid="shelf-add-input"
-          onChange={(event) => {
-            void shelf.addFiles([...(event.target.files ?? [])], folder);
-            event.target.value = '';
-          }}
-        />
-      )}
+      {headless && input}
     </>
   );
 }

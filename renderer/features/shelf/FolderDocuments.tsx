@@ -1,7 +1,7 @@
 /** The documents of a folder of chats: each new chat in it begins with them. */
 import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
-import { Folder, Plus, SquarePen, X } from 'lucide-react';
+import { Plus, SquarePen, X } from 'lucide-react';
 import { useRef, useState } from 'react';
 import type { FolderDocument } from '../../../electron/contract/lib/shelf';
 import { limits } from '../../../electron/contract/limits';
@@ -21,7 +21,7 @@ import { useActions, useApp } from '../../state/useApp';
 import { Banner } from '../../ui/Banner';
 import { Button, IconButton } from '../../ui/Button';
 import { cx } from '../../ui/cx';
-import { Dialog } from '../../ui/Dialog';
+import { Dialog, FolderDialog } from '../../ui/Dialog';
 import { controlClass } from '../../ui/Field';
 import { formatCount } from '../../ui/format';
 import { Select } from '../../ui/Select';
@@ -230,68 +230,27 @@ function Sum({ own }: { own: readonly FolderDocument[] }) {
   );
 }
 
-/** Which folder gets these documents: one that is there, or a new one. */
+/** Which folder gets these documents. */
 export function ChooseFolder({ documentIds, onClose }: { documentIds: readonly string[]; onClose: () => void }) {
   const list = useApp(selectChatList) ?? [];
-  const filled = useApp(selectShelfFolders);
+  const filled = useApp(selectShelfFolders).map(({ name }) => name);
   const { shelf } = useActions();
-  const [typed, setTyped] = useState('');
-  const names = folderNames(
-    list,
-    filled.map(({ name }) => name),
-  );
 
-  function choose(name: string): void {
-    onClose();
+  function choose(name: string | null): void {
+    if (name === null) return;
     void shelf.addToFolder(name, documentIds);
     shelf.showFolder(name);
   }
 
   return (
-    <Dialog
+    <FolderDialog
       title={t`Use in a folder of chats`}
       description={t`Each new chat in the folder begins with the documents.`}
-      open
-      onOpenChange={(open) => !open && onClose()}
-      className="w-[min(24rem,calc(100%-2rem))]"
+      names={folderNames(list, filled)}
+      maxLength={limits.maxFolderName}
+      onChoose={choose}
+      onClose={onClose}
       testId="choose-folder"
-    >
-      <div className="grid min-h-0 gap-3 overflow-y-auto p-5">
-        <form
-          className="flex gap-2"
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (typed.trim() !== '') choose(typed.trim());
-          }}
-        >
-          <input
-            dir="auto"
-            data-first-focus
-            aria-label={t`Name of a new folder`}
-            data-testid="choose-folder-name"
-            placeholder={t`New folder`}
-            value={typed}
-            maxLength={limits.maxFolderName}
-            onChange={(event) => setTyped(event.target.value)}
-            className={cx(controlClass, 'min-w-0 flex-1')}
-          />
-          <Button type="submit" tone="primary" disabled={typed.trim() === ''}>
-            <Trans>Create</Trans>
-          </Button>
-        </form>
-        {names.length > 0 && (
-          <ul aria-label={t`Folders`} className="grid grid-cols-1 gap-1">
-            {names.map((name) => (
-              <li key={name}>
-                <Button tone="quiet" className="w-full min-w-0 justify-start" onClick={() => choose(name)}>
-                  <Folder className="size-4 shrink-0 text-ink-3" aria-hidden="true" />
-                  <bdi className="truncate">{name}</bdi>
-                </Button>
-              </li>
-            ))}
-          </ul>
-        )}
-      </div>
-    </Dialog>
+    />
   );
 }

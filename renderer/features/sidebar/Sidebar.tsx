@@ -30,9 +30,8 @@ import { selectFocusSearch } from '../../state/slices/ui';
 import { useActions, useApp } from '../../state/useApp';
 import { Logo } from '../../ui/Bellows';
 import { Button, IconButton } from '../../ui/Button';
-import { cx } from '../../ui/cx';
-import { Dialog } from '../../ui/Dialog';
-import { controlClass } from '../../ui/Field';
+import { FolderDialog } from '../../ui/Dialog';
+import { useFileInput } from '../../ui/Field';
 import { Menu, MenuItem } from '../../ui/Menu';
 import { Progress } from '../../ui/Progress';
 import { keyLabel } from '../../ui/Tooltip';
@@ -125,70 +124,20 @@ export function Sidebar({ onChosen }: { onChosen: () => void }) {
   );
 }
 
-/** Into a folder that is there, a new one, or none. */
 function MoveDialog({ chat, onClose }: { chat: ChatSummary; onClose: () => void }) {
   const { chats } = useActions();
   const filled = useApp(selectShelfFolders).map(({ name }) => name);
-  const folders = folderNames(useApp(selectChatList) ?? [], filled);
-  const [typed, setTyped] = useState('');
-
-  function move(folder: string | null): void {
-    if (folder !== chat.folder) void chats.setFolder([chat.id], folder);
-    onClose();
-  }
-
   return (
-    <Dialog
+    <FolderDialog
       title={t`Move to a folder`}
       description={chat.title}
-      open
-      onOpenChange={(open) => !open && onClose()}
+      names={folderNames(useApp(selectChatList) ?? [], filled)}
+      current={chat.folder}
+      maxLength={limits.maxFolderName}
+      onChoose={(folder) => folder !== chat.folder && void chats.setFolder([chat.id], folder)}
+      onClose={onClose}
       testId="move-dialog"
-      className="w-[min(24rem,calc(100%-2rem))]"
-    >
-      <div className="grid min-h-0 gap-3 overflow-y-auto p-5">
-        <form
-          className="flex gap-2"
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (typed.trim() !== '') move(typed.trim());
-          }}
-        >
-          <input
-            dir="auto"
-            aria-label={t`Name of a new folder`}
-            data-testid="new-folder-name"
-            placeholder={t`New folder`}
-            value={typed}
-            maxLength={limits.maxFolderName}
-            onChange={(event) => setTyped(event.target.value)}
-            className={cx(controlClass, 'min-w-0 flex-1')}
-          />
-          <Button type="submit" tone="primary" disabled={typed.trim() === ''}>
-            <Trans>Create</Trans>
-          </Button>
-        </form>
-        <div className="grid gap-1">
-          {folders.map((name) => (
-            <FolderButton key={name} current={name === chat.folder} onClick={() => move(name)}>
-              {name}
-            </FolderButton>
-          ))}
-          <FolderButton current={chat.folder === null} onClick={() => move(null)}>
-            {t`No folder`}
-          </FolderButton>
-        </div>
-      </div>
-    </Dialog>
-  );
-}
-
-function FolderButton({ current, onClick, children }: { current: boolean; onClick: () => void; children: string }) {
-  return (
-    <Button tone="quiet" aria-current={current || undefined} onClick={onClick} className="w-full min-w-0 justify-start">
-      <bdi className="truncate">{children}</bdi>
-      {current && <span className="text-xs text-ink-3">{t`it is here`}</span>}
-    </Button>
+    />
   );
 }
 
@@ -245,7 +194,11 @@ function SearchField({ onEnter }: { onEnter: () => void }) {
 function SidebarFoot({ onExportAll }: { onExportAll: () => void }) {
   const { chats, ui } = useActions();
   const transfer = useApp(selectTransfer);
-  const field = useRef<HTMLInputElement>(null);
+  const { input, ask } = useFileInput(([file]) => void take(file), {
+    accept: '.json,application/json',
+    'aria-label': t`File of chats to import`,
+    'data-testid': 'import-file',
+  });
 
   async function take(file: File | undefined): Promise<void> {
     if (!file) return;
@@ -275,19 +228,7 @@ function SidebarFoot({ onExportAll }: { onExportAll: () => void }) {
         <Trash2 className="size-3.5" aria-hidden="true" />
         <Trans>Trash</Trans>
       </Button>
-      <input
-        ref={field}
-        type="file"
-        accept=".json,application/json"
-        data-testid="import-file"
-        aria-label={t`File of chats to import`}
-        className="hidden"
-        onChange={(event) => {
-          void take(event.target.files?.[0]);
-          // the same file can be chosen again
-          event.target.value = '';
-        }}
-      />
+      {input}
       <Menu
         trigger={
           <button
@@ -303,7 +244,7 @@ function SidebarFoot({ onExportAll }: { onExportAll: () => void }) {
         <MenuItem icon={<Download />} onSelect={onExportAll}>
           <Trans>Export all chats</Trans>
         </MenuItem>
-        <MenuItem icon={<Upload />} onSelect={() => field.current?.click()}>
+        <MenuItem icon={<Upload />} onSelect={ask}>
           <Trans>Import chats</Trans>
         </MenuItem>
         <MenuItem icon={<Keyboard />} onSelect={() => ui.showDialog('shortcuts')}>

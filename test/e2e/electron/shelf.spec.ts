@@ -148,7 +148,7 @@ test('each new chat in a folder begins with its documents, by the keyboard alone
     await page.keyboard.press('Tab');
   }
   await page.keyboard.press('Enter');
-  await expect(page.getByTestId('choose-folder-name')).toBeFocused();
+  await expect(page.getByTestId('new-folder-name')).toBeFocused();
   await page.keyboard.type('Harbor');
   await page.keyboard.press('Enter');
   await expect(page.getByTestId('folder-documents')).toBeVisible();
