@@ -35,6 +35,8 @@ export type AppInfo = z.infer<typeof appInfoSchema>;
 /** null: everything is on disk. Else what is not, why, and what to do; it is tried again by itself */
 const unsavedSchema = z.object({ error: errorPayloadSchema.nullable() });
 
+const httpsSchema = z.url({ protocol: /^https$/ });
+
 export const operations = {
   'app.info': operation(nothing, appInfoSchema),
   /** what the disk did not take yet */
@@ -43,7 +45,7 @@ export const operations = {
   'app.diagnostics': operation(nothing, z.object({ text: z.string() })),
   /** whose work is in the app, with the license texts: a few hundred kilobytes */
   'app.thirdPartyNotices': operation(nothing, z.object({ text: z.string() })),
-  'app.openExternal': operation(z.object({ url: z.url({ protocol: /^https$/ }) }), nothing),
+  'app.openExternal': operation(z.object({ url: httpsSchema }), nothing),
 
   ...settingsOperations,
   ...presetOperations,
@@ -68,6 +70,9 @@ export const events = {
 
   /** a person clicked what the desktop said of a chat */
   onOpenChat: z.object({ chatId: idSchema }),
+
+  /** a person chose a link in the menu of a right click; the page asks before it is opened */
+  onOpenLink: z.object({ url: httpsSchema }),
 
   onUnsaved: unsavedSchema,
 

@@ -12,7 +12,6 @@ import {
   session,
 } from 'electron';
 import { channels } from '../contract/rpc';
-import { openExternal } from './security';
 
 const mostSuggestions = 5;
 
@@ -22,7 +21,7 @@ export function setUpContextMenu(window: BrowserWindow): void {
     const items = contextMenuOf(params, {
       replace: (word) => webContents.replaceMisspelling(word),
       learn: (word) => webContents.session.addWordToSpellCheckerDictionary(word),
-      open: (url) => void openExternal(url),
+      open: (url) => webContents.send(channels.event, 'onOpenLink', { url }),
       copy: (text) => clipboard.writeText(text),
       quote: () => webContents.send(channels.event, 'onCommand', { command: 'quote' }),
     });
@@ -42,6 +41,7 @@ interface Actions {
   /** puts a word in the place of the misspelled one */
   replace(word: string): void;
   learn(word: string): void;
+  /** after the question of the page */
   open(url: string): void;
   copy(text: string): void;
   /** puts what is selected into the question */

@@ -244,7 +244,7 @@ function createHandlers(parts: HandlerParts): Handlers {
 export function eventSources(
   parts: HandlerParts,
   streams: boolean,
-): { [N in Exclude<EventName, 'onCommand' | 'onOpenChat'>]: Pick<Emitter<EventPayload<N>>, 'on'>[] } {
+): { [N in Exclude<EventName, 'onCommand' | 'onOpenChat' | 'onOpenLink'>]: Pick<Emitter<EventPayload<N>>, 'on'>[] } {
   const { settings, chats, presets, models, engine, documents, search, passages, hub, compare, machine, power } = parts;
   const { turns, waiting } = parts;
   return {

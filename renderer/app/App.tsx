@@ -8,6 +8,7 @@ import { keysOf } from '../../electron/contract/lib/commands';
 import { ApiView } from '../features/api/ApiView';
 import { ChatView } from '../features/chat/ChatView';
 import { AnswerText, preloadMarkdown } from '../features/chat/markdown/AnswerText';
+import { LinkQuestion } from '../features/chat/markdown/LinkQuestion';
 import { Palette } from '../features/commands/Palette';
 import { ShortcutSheet } from '../features/commands/ShortcutSheet';
 import { CompareView } from '../features/compare/CompareView';
@@ -115,6 +116,7 @@ export function App({ app }: { app: AppParts }) {
       <ThirdPartyDialog />
       <AboutDialog />
       <ShortcutSheet />
+      <LinkQuestion />
       <Palette onCommand={(id) => runCommand(app, id)} />
       <ApiView />
       <ShelfView />

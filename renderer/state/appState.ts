@@ -609,6 +609,10 @@ interface UiState {
   diagnosticsOpen: boolean;
   thirdPartyOpen: boolean;
   dialog: CommandDialog | null;
+  /** an address of an answer that is to be opened; null: none is asked about */
+  link: string | null;
+  /** hosts that the person has opened a link to, in this run */
+  openedHosts: readonly string[];
   /** the part of the models view that is shown; null: the view is closed */
   modelsTab: ModelsTab | null;
   /**
@@ -632,6 +636,8 @@ export const initialUi: UiState = {
   diagnosticsOpen: false,
   thirdPartyOpen: false,
   dialog: null,
+  link: null,
+  openedHosts: [],
   modelsTab: null,
   problem: null,
   focusComposer: 0,

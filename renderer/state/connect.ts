@@ -48,6 +48,7 @@ export function connect(client: AppClient, app: AppStore, onCommand: (command: C
       actions.compare.close();
       void actions.conversation.open(chatId);
     }),
+    client.on('onOpenLink', ({ url }) => void actions.ui.askToOpen(url)),
     client.on('onCommand', ({ command }) => onCommand(command)),
     client.onConnection((connection) => {
       actions.engine.receiveConnection(connection);

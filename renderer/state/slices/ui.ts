@@ -4,6 +4,19 @@ import { selectDraftKey, selectDraftOfOpenChat } from '../lib/openChat';
 import type { Tools } from '../slice';
 
 export function createUiActions({ client, get, patch, report }: Tools) {
+  /** Only parsed https addresses leave the app; the services check again. A browser opens them itself. */
+  async function openExternal(url: string): Promise<void> {
+    if (get().engine.info?.headless) {
+      window.open(url, '_blank', 'noopener,noreferrer');
+      return;
+    }
+    try {
+      await client.call('app.openExternal', { url });
+    } catch (error) {
+      report(error);
+    }
+  }
+
   return {
     setSidebar: (sidebarOpen: boolean) => patch('ui', { sidebarOpen }),
     toggleSidebar: () => patch('ui', { sidebarOpen: !get().ui.sidebarOpen }),
@@ -25,13 +38,25 @@ export function createUiActions({ client, get, patch, report }: Tools) {
     closeFind: () => patch('ui', { findOpen: false }),
     focusSearch: () => patch('ui', { sidebarOpen: true, focusSearch: get().ui.focusSearch + 1 }),
 
-    /** Only parsed https addresses leave the app; the services check again. */
-    async openExternal(url: string): Promise<void> {
-      try {
-        await client.call('app.openExternal', { url });
-      } catch (error) {
-        report(error);
-      }
+    /** an address of the app's own */
+    openExternal,
+
+    /**
+     * An address that a model or a foreign text wrote: its query may carry words of the chat to a stranger. Once for each host
+     * and run the person is asked.
+     */
+    async askToOpen(url: string): Promise<void> {
+      if (get().ui.openedHosts.includes(new URL(url).host)) await openExternal(url);
+      else patch('ui', { link: url });
+    },
+
+    /** The answer to that question. */
+    async answerLink(opens: boolean): Promise<void> {
+      const { link, openedHosts } = get().ui;
+      patch('ui', { link: null });
+      if (link === null || !opens) return;
+      patch('ui', { openedHosts: [...openedHosts, new URL(link).host] });
+      await openExternal(link);
     },
   };
 }
@@ -43,6 +68,7 @@ export const selectPickerOpen = (state: AppState) => state.ui.pickerOpen;
 export const selectDiagnosticsOpen = (state: AppState) => state.ui.diagnosticsOpen;
 export const selectThirdPartyOpen = (state: AppState) => state.ui.thirdPartyOpen;
 export const selectDialog = (state: AppState) => state.ui.dialog;
+export const selectLink = (state: AppState) => state.ui.link;
 export const selectModelsTab = (state: AppState) => state.ui.modelsTab;
 /** What is to be shown with the open chat. */
 export function selectProblem(state: AppState): ErrorPayload | null {

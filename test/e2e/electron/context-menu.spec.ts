@@ -79,6 +79,12 @@ test('menus of the text field, of what is selected, of a link and of a chat', as
     await expect.poll(() => offered(app)).toContain('Copy link address');
     await choose({ app }, 'Copy link address');
     expect(await app.evaluate(({ clipboard }) => clipboard.readText())).toBe('https://example.com/keys');
+    await words.getByRole('link').click({ button: 'right' });
+    await expect.poll(() => offered(app)).toContain('Open link');
+    await choose({ app }, 'Open link');
+    await expect(page.getByTestId('link-host')).toHaveText('example.com');
+    await page.keyboard.press('Escape');
+    await expect(page.getByTestId('link-question')).toBeHidden();
   });
 
   await test.step('a chat has its own, by mouse and by keyboard', async () => {

@@ -1,7 +1,8 @@
 /** The window stays the app: no way out of it, no Node in it, nothing loaded from elsewhere. */
 import { expect, type Page } from '@playwright/test';
 import { test } from '../app';
-import { ready } from '../chat';
+import { answers, ready } from '../chat';
+import { writeChat } from '../chatFiles';
 
 test('the page has no Node and no Electron', async ({ launch }) => {
   const { page } = await launch();
@@ -108,6 +109,41 @@ test('only files that the system knows have a path, whatever an object says of i
   const refused = { ok: false, error: { code: 'bad-request', message: expect.stringContaining('not a file') } };
   expect(Object.keys(answers)).toHaveLength(7);
   for (const both of Object.values(answers)) expect(both).toMatchObject([refused, refused]);
+});
+
+test('a link of an answer shows where it leads, and is opened after a question, once for each host', async ({
+  launch,
+  dataDir,
+}) => {
+  const address = 'https://collect.example/in?notes=the%20blue%20key#more';
+  await writeChat(dataDir, 'Links', [
+    { id: 'q1', parentId: null, text: 'Where is it?' },
+    { id: 'a1', parentId: 'q1', text: `See [example.com](${address}) and [again](https://collect.example/b).` },
+  ]);
+  const { app, page } = await launch();
+  await ready(page);
+  // the system's browser is not started: the test reads what it would open
+  await app.evaluate(({ shell }) => {
+    const opened: string[] = [];
+    Object.assign(globalThis, { opened });
+    shell.openExternal = async (url: string) => void opened.push(url);
+  });
+  const opened = () => app.evaluate(() => (globalThis as unknown as { opened: string[] }).opened);
+  await page.getByTestId('chat-item').getByRole('button').first().click();
+  const links = answers(page).last().getByRole('link');
+  const question = page.getByTestId('link-question');
+  await links.first().click();
+  await expect(page.getByTestId('link-host')).toHaveText('collect.example');
+  await expect(page.getByTestId('link-query')).toContainText('notes = the blue key');
+  await expect(question.getByRole('button', { name: 'Cancel' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(question).toBeHidden();
+  await links.first().click();
+  await page.getByTestId('link-open').click();
+  await expect.poll(opened).toEqual([address]);
+  await links.last().click();
+  await expect.poll(opened).toEqual([address, 'https://collect.example/b']);
+  await expect(question).toBeHidden();
 });
 
 /** The directive that the browser names when it refuses what `act` does; when it refuses nothing, this never returns. */

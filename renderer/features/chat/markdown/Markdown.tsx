@@ -144,7 +144,7 @@ function Link({ href, children }: ComponentProps<'a'>) {
       rel="noreferrer"
       onClick={(event) => {
         event.preventDefault();
-        void ui.openExternal(url);
+        void ui.askToOpen(url);
       }}
       onAuxClick={(event) => event.preventDefault()}
     >
