@@ -3,13 +3,16 @@
  * wrong, and puts the parts in their places when all of them are right.
  */
 
-import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { realpath, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { ConcertinaError } from '../../contract/errors';
 import type { HubPart } from '../../contract/hub';
 import { resolvePath } from '../hub/api';
 import { readGgufHeader, requireRoom } from '../hub/ggufHeader';
 import { type Answer, connectionError, HubError, type HubHttp } from '../hub/http';
+import { diskError } from './disk';
 import { discardPart, type Origin, PartFile, putInPlace } from './partFile';
 
 interface Watcher {
@@ -49,9 +52,14 @@ export function placeOf(folder: string, repo: string, path: string): string {
 export async function download(options: DownloadOptions): Promise<void> {
   const { origin, folder, watcher, signal } = options;
   let before = 0;
+  const there = new Set<HubPart>();
   for (const part of origin.parts) {
     const path = placeOf(folder, origin.repo, part.path);
-    if (!(await inPlace(path, part))) await fetchPart(options, path, part, before);
+    if (await inPlace(path, part, options)) there.add(part);
+    else {
+      await requireOwnName(path);
+      await fetchPart(options, path, part, before);
+    }
     before += part.bytes;
     watcher.onHave(before);
     signal.throwIfAborted();
@@ -59,13 +67,40 @@ export async function download(options: DownloadOptions): Promise<void> {
   // the first part last: without it none of the others is listed as a model
   for (const part of [...origin.parts].reverse()) {
     const path = placeOf(folder, origin.repo, part.path);
-    if (!(await inPlace(path, part))) await putInPlace(path);
-    else await discardPart(path);
+    if (there.has(part)) await discardPart(path);
+    else await putInPlace(path);
   }
 }
 
-async function inPlace(path: string, { bytes }: HubPart): Promise<boolean> {
-  return (await stat(path).catch(() => null))?.size === bytes;
+/** A file of the right size may be another one, or damaged: the checksum tells. */
+async function inPlace(
+  path: string,
+  { bytes, sha256 }: HubPart,
+  { signal, watcher }: Pick<DownloadOptions, 'signal' | 'watcher'>,
+): Promise<boolean> {
+  const found = await stat(path).catch(() => null);
+  if (!found?.isFile() || found.size !== bytes) return false;
+  if (sha256 === null) return true;
+  watcher.onChecking();
+  const hash = createHash('sha256');
+  try {
+    for await (const piece of createReadStream(path, { highWaterMark: 1024 * 1024, signal }))
+      hash.update(piece as Buffer);
+  } catch (error) {
+    throw diskError(error, path);
+  }
+  return hash.digest('hex') === sha256;
+}
+
+/** Where a disk ignores the case of names, or the name is a link, the file of another name would be lost. */
+async function requireOwnName(path: string): Promise<void> {
+  const real = await realpath(path).catch(() => path);
+  if (basename(real) === basename(path)) return;
+  throw new ConcertinaError(
+    'download-damaged',
+    `${path} is the file ${basename(real)} on this disk, which is not the one that is to be downloaded.`,
+    'Move that file away, or choose another folder for downloads, and resume the download.',
+  );
 }
 
 async function fetchPart(options: DownloadOptions, path: string, part: HubPart, before: number): Promise<void> {
@@ -109,7 +144,11 @@ async function receiveRight(options: DownloadOptions, file: PartFile, before: nu
   );
 }
 
-async function receiveAll({ source, origin, signal, watcher }: DownloadOptions, file: PartFile, before: number) {
+async function receiveAll(
+  { source, origin, signal, watcher, timing }: DownloadOptions,
+  file: PartFile,
+  before: number,
+) {
   const total = origin.parts.reduce((sum, { bytes }) => sum + bytes, 0);
   const missing = () => total - before - file.have;
   watcher.onHave(before + file.have);
@@ -120,10 +159,15 @@ async function receiveAll({ source, origin, signal, watcher }: DownloadOptions, 
   const line = new AbortController();
   const cut = () => line.abort(signal.reason);
   signal.addEventListener('abort', cut);
+  const pace = new Pace(timing, () => {
+    shortage = tooSlow(source.http.endpoint.host, timing);
+    line.abort(shortage);
+  });
   try {
     await receive(source, file, {
       signal: line.signal,
       onBytes(bytes) {
+        pace.add(bytes);
         watcher.onReceived(bytes);
         watcher.onHave(before + file.have);
         sinceRoom += bytes;
@@ -138,11 +182,12 @@ async function receiveAll({ source, origin, signal, watcher }: DownloadOptions, 
   } catch (error) {
     throw shortage ?? error;
   } finally {
+    pace.end();
     signal.removeEventListener('abort', cut);
   }
 }
 
-/** `progress`: grows with every byte; as long as it does, attempts are not counted. */
+/** `progress`: grows with every byte; as long as it does at a pace that leads to an end, attempts are not counted. */
 async function withRetries(
   options: DownloadOptions,
   progress: () => number,
@@ -152,12 +197,15 @@ async function withRetries(
   let failed = 0;
   for (;;) {
     const before = progress();
+    const begun = performance.now();
     signal.throwIfAborted();
     try {
       return await attempt();
     } catch (error) {
       if (signal.aborted || !(error instanceof HubError) || !error.retriable) throw error;
-      failed = progress() > before ? 1 : failed + 1;
+      const gained = progress() - before;
+      const isOnItsWay = gained > 0 && gained >= (timing.leastPerSecond * (performance.now() - begun)) / 1000;
+      failed = isOnItsWay ? 1 : failed + 1;
       if (failed >= timing.maxAttempts) throw gaveUp(error, failed);
       const delay = delayBefore(failed, error, timing);
       watcher.onWaiting(error, Date.now() + delay);
@@ -187,9 +235,46 @@ export interface Timing {
   /** ms before the second attempt; later ones wait longer */
   firstDelayMs: number;
   longestDelayMs: number;
+  /** bytes a second: a line that brings less over `paceMs` is cut, and an attempt that did is one without a new byte */
+  leastPerSecond: number;
+  paceMs: number;
 }
 
-export const usualTiming: Timing = { maxAttempts: 8, firstDelayMs: 1000, longestDelayMs: 60_000 };
+export const usualTiming: Timing = {
+  ...{ maxAttempts: 8, firstDelayMs: 1000, longestDelayMs: 60_000 },
+  // as package managers have it: no line that is meant well is slower
+  ...{ leastPerSecond: 1000, paceMs: 60_000 },
+};
+
+/** Calls `onSlow` once when one window of time brought too little. */
+class Pace {
+  private bytes = 0;
+  private readonly timer: NodeJS.Timeout;
+
+  constructor({ leastPerSecond, paceMs }: Timing, onSlow: () => void) {
+    this.timer = setInterval(() => {
+      if (this.bytes < (leastPerSecond * paceMs) / 1000) onSlow();
+      this.bytes = 0;
+    }, paceMs);
+  }
+
+  add(bytes: number): void {
+    this.bytes += bytes;
+  }
+
+  end(): void {
+    clearInterval(this.timer);
+  }
+}
+
+function tooSlow(host: string, { leastPerSecond, paceMs }: Timing): HubError {
+  return new HubError(
+    'network-failed',
+    `${host} sent less than ${leastPerSecond} bytes a second for ${Math.round(paceMs / 1000)} seconds.`,
+    'The download is tried again by itself.',
+    { retriable: true },
+  );
+}
 
 /** What the hub asks for goes first; else twice as long each time, and by chance, so that not all come back at once. */
 function delayBefore(attempt: number, error: HubError, timing: Timing, random: () => number = Math.random): number {

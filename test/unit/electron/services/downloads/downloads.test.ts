@@ -1,6 +1,6 @@
 /** Downloads from the test hub, over every fault that it can have. */
 import { existsSync } from 'node:fs';
-import { appendFile, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { chunk, holdAt, hubClient, ofFile, received, reportedBytes, testHub } from '@/test/fixtures/hub/client';
@@ -97,6 +97,23 @@ describe('a bad line', () => {
     expect((await client.downloads.settled(id)).state).toBe('done');
   });
 
+  test('a hub that sends a byte now and then: cut, tried again, and given up', async () => {
+    const timing = { maxAttempts: 3, firstDelayMs: 2, longestDelayMs: 10, leastPerSecond: 5_000_000, paceMs: 50 };
+    const { hub, client } = await setUp({ timing });
+    // each piece of 32 KiB comes at once, and after it nothing for long
+    hub.faults.bytesPerSecond = 50_000;
+    const failed = await client.pull(repo, file);
+    expect(failed).toMatchObject({ state: 'failed', error: { code: 'network-failed' } });
+    expect(failed.error?.message).toContain('less than 5000000 bytes a second');
+    const waits = client.reported.flat().filter(({ state }) => state === 'waiting');
+    expect(waits.length).toBeGreaterThan(0);
+    // each attempt brought something, and nothing of it is lost
+    expect(failed.done).toBeGreaterThan(0);
+    hub.faults.bytesPerSecond = null;
+    await client.downloads.resume(failed.id);
+    await expectWhole(client, failed.id);
+  });
+
   test('signed addresses that run out are asked for again', async () => {
     const { hub, client, gate, id } = await cutAt(300_000);
     // with the cut one attempt less than ends a download
@@ -154,6 +171,38 @@ describe('wrong bytes', () => {
     expect(await client.pull(repo, file)).toMatchObject({ state: 'failed', error: { code: 'model-invalid' } });
     expect(existsSync(client.place(repo, file))).toBe(false);
     expect(client.models).toEqual([]);
+  });
+});
+
+describe('a file that lies there already', () => {
+  async function withThere(there: Buffer, name = file) {
+    const { hub, client } = await setUp();
+    await mkdir(dirname(client.place(repo, file)), { recursive: true });
+    await writeFile(client.place(repo, name), there);
+    return { hub, client };
+  }
+
+  test('counts as the download by its checksum', async () => {
+    const { hub, client } = await withThere(content);
+    await expectWhole(client);
+    expect(received(hub)).toBe(0);
+  });
+
+  test('of the right size and with another content does not', async () => {
+    const { hub, client } = await withThere(Buffer.concat([content.subarray(0, -1), Buffer.from([1])]));
+    await expectWhole(client);
+    expect(received(hub)).toBe(content.length);
+  });
+
+  test.skipIf(process.platform === 'win32')('under another name, as on a disk that ignores case, is kept', async () => {
+    const other = 'MODEL-q4_k_m.gguf';
+    const { hub, client } = await withThere(Buffer.alloc(content.length, 7), other);
+    // what such a disk answers, on one that does not
+    await symlink(other, client.place(repo, file));
+    const failed = await client.pull(repo, file);
+    expect(failed.error?.message).toContain(`is the file ${other} on this disk`);
+    expect(await client.read(repo, other)).toEqual(Buffer.alloc(content.length, 7));
+    expect(received(hub)).toBe(0);
   });
 });
 
