@@ -20,7 +20,13 @@ export const repoSchema = z
   .max(200)
   .regex(/^[A-Za-z0-9][\w.-]*\/[A-Za-z0-9][\w.-]*$/, 'A model of the hub is named owner/name.');
 
-/** Path of a file inside a repository. It becomes a path on this disk, hence the rules. */
+/** Names of devices, which Windows opens in any folder and with any ending. */
+const device = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(?:\.|$)/i;
+
+/**
+ * Path of a file inside a repository. It becomes a path on this disk, hence the rules. Signs that turn the direction of what
+ * follows would show another ending than the file has; halves of a letter are no text.
+ */
 export const repoPathSchema = z
   .string()
   .max(500)
@@ -28,7 +34,9 @@ export const repoPathSchema = z
   .refine(
     (path) => path.split('/').every((part) => !/^\.+$|[. ]$/.test(part)),
     'This path leads out of the repository.',
-  );
+  )
+  .refine((path) => !/[\p{Bidi_Control}\p{Cs}]/u.test(path), 'This path has signs that hide what it is.')
+  .refine((path) => !path.split('/').some((part) => device.test(part)), 'This is the name of a device in Windows.');
 
 /** A branch, tag or commit. */
 export const revisionSchema = z

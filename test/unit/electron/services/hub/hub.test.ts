@@ -308,6 +308,14 @@ test('paths of a repository stay inside the folder of downloads', () => {
   expect(repoPathSchema.safeParse('Q4_K_M/Größe v1.5.gguf').success).toBe(true);
 });
 
+test('names that Windows takes for devices, and signs that hide an ending, are no paths', () => {
+  const bad = ['CON', 'nul.gguf', 'a/Aux .gguf', 'com1.gguf', 'lpt¹', 'CONOUT$', 'a/prn.tar.gguf'];
+  const hidden = ['model\u202efugg.exe', '\u2066m.gguf', 'm\u200f.gguf', 'm\u061c.gguf', 'm\ud800.gguf'];
+  for (const name of [...bad, ...hidden]) expect(repoPathSchema.safeParse(name).success, name).toBe(false);
+  for (const name of ['console.gguf', 'auxiliary.gguf', 'com.gguf', 'a.nul/model.con.gguf', 'مفتاح.gguf'])
+    expect(repoPathSchema.safeParse(name).success, name).toBe(true);
+});
+
 test('the header ends where the weights begin; what is none is refused', () => {
   const whole = sampleGguf(4096);
   const header = readGgufHeader(whole);
