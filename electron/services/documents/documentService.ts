@@ -1,10 +1,11 @@
 /** Attaching documents: jobs that wait for each other, each read by a process of its own, and what became of them. */
 
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { DocumentInfo, DocumentJob, UploadAnswer, UploadPart } from '../../contract/documents';
-import { toErrorPayload } from '../../contract/errors';
+import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import { pageOf } from '../../contract/lib/pages';
 import { noSenses, type Senses } from '../../contract/lib/senses';
 import { SerialQueue } from '../../contract/lib/serialQueue';
@@ -14,7 +15,7 @@ import type { ProcessTransport } from '../engine/engineTransport';
 import { Emitter } from '../lib/emitter';
 import { storageError } from '../lib/files';
 import type { Logger } from '../lib/logger';
-import { DocumentStore, originalPath, textPath } from './documentStore';
+import { DocumentStore, originalPath, storedName, textPath } from './documentStore';
 import { DocumentCounts, DocumentTexts } from './documentTexts';
 import { DocumentUse } from './documentUse';
 import { canceled, runExtraction } from './extraction';
@@ -38,12 +39,16 @@ interface DocumentServiceOptions {
   media?: { senses(): Senses | null; check(path: string): Promise<unknown> };
 }
 
-/** A file that waits to be read. `ownFolder`: of our own copy, which goes when the job ends; `asText`: whatever the model sees */
+/**
+ * A file that waits to be read. `ownFolder`: of our own copy, which goes when the job ends; `asText`: whatever the model sees;
+ * `lost`: id of the stored document that it is to become again
+ */
 interface Order {
   path: string;
   name: string;
   ownFolder: string | null;
   asText?: true;
+  lost?: string;
 }
 
 /** documents that wait for a password at once; a page that was closed leaves its own behind */
@@ -62,7 +67,7 @@ export class DocumentService {
   private readonly queue = new SerialQueue();
 
   constructor(private readonly options: DocumentServiceOptions) {
-    this.store = new DocumentStore(options.folder, options.log);
+    this.store = new DocumentStore(options.folder, options.log, (id, aside) => void this.readAgain(id, aside));
     this.uploads = new Uploads(this.store);
   }
 
@@ -79,6 +84,13 @@ export class DocumentService {
   async readAsText(documentId: string): Promise<string> {
     const { name } = await this.store.get(documentId);
     return this.enqueue({ path: await this.store.originalPath(documentId), name, ownFolder: null, asText: true });
+  }
+
+  /** A stored document that was changed on the disk, from the copy of its file, where one is kept. */
+  private async readAgain(id: string, aside: string): Promise<void> {
+    const name = await storedName(aside);
+    const path = originalPath(aside);
+    if (name !== null && existsSync(path)) this.enqueue({ path, name, ownFolder: null, lost: id });
   }
 
   /** Pasted text; the ending of its name says what it is. */
@@ -181,14 +193,18 @@ export class DocumentService {
 
   private async attach(
     id: string,
-    { path, name, asText }: Order,
+    { path, name, asText, lost }: Order,
     password: string | null,
     signal: AbortSignal,
   ): Promise<DocumentInfo> {
+    // its file may have been attached meanwhile
+    const found = lost === undefined ? null : await this.store.find(lost);
+    if (found) return found;
     const { openProcess, folders, limits, silenceMs, media } = this.options;
     const onLooked = (fraction: number) => this.jobs.update(id, { progress: fraction * lookShare });
     const senses = (!asText && media?.senses()) || noSenses;
     const looked = await lookAt(path, name, folders.languages, signal, onLooked, senses);
+    if (lost !== undefined && looked.id !== lost) throw notTheSame(name);
     const known = await this.store.find(looked.id);
     const folder = await this.store.temporary();
     try {
@@ -234,6 +250,10 @@ export class DocumentService {
     if (has !== null || !(await copyOriginal(path, looked, languages, originalPath(folder)))) return known;
     return this.store.addOriginal(known.id, originalPath(folder));
   }
+}
+
+function notTheSame(name: string): ConcertinaError {
+  return new ConcertinaError('document-invalid', `The copy of ${name} was changed, too.`, 'Attach the file again.');
 }
 
 // The jobs of this run as a window sees them: changes of state at once, progress a few times a second.

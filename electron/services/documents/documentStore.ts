@@ -14,6 +14,8 @@ import { isMissing, readTextIfThere, storageError, writeFileAtomic } from '../li
 import type { Logger } from '../lib/logger';
 
 const unfinished = '.new-';
+/** and the id: of a document whose files are not what was written */
+const damaged = 'damaged-';
 
 export interface SweepLimits {
   /** no others */
@@ -31,6 +33,8 @@ export class DocumentStore {
   constructor(
     private readonly folder: string,
     private readonly log: Logger,
+    /** `aside`: where its files are now */
+    private readonly onDamaged: (id: string, aside: string) => void = () => undefined,
   ) {}
 
   /** Removes what a former run left half done. */
@@ -51,7 +55,7 @@ export class DocumentStore {
     await rm(folder, { recursive: true, force: true }).catch((error: unknown) => this.log.warn(String(error)));
   }
 
-  /** null: not here, or damaged and now thrown away. The first look in a run reads the whole text to check it. */
+  /** null: not here, or damaged and now set aside. The first look in a run reads the whole text to check it. */
   async find(id: string): Promise<DocumentInfo | null> {
     const meta = await this.meta(id);
     if (!meta) return null;
@@ -75,6 +79,8 @@ export class DocumentStore {
     }
     this.known.set(document.id, { version: 1, ...meta });
     this.attached.add(document.id);
+    // what was set aside is whole again
+    await this.discard(this.aside(document.id));
   }
 
   async get(id: string): Promise<DocumentInfo> {
@@ -169,12 +175,16 @@ export class DocumentStore {
       this.known.delete(id);
       await this.discard(this.place(id));
     }
+    const asides = (await readdir(this.folder)).filter((name) => name.startsWith(damaged));
+    for (const name of asides) {
+      if (!inUse.has(name.slice(damaged.length))) await this.discard(join(this.folder, name));
+    }
     return ids.length;
   }
 
   private async required(id: string): Promise<DocumentMeta> {
     const meta = await this.meta(id);
-    if (!meta) throw gone();
+    if (!meta) throw existsSync(this.aside(id)) ? isDamaged(this.aside(id)) : gone();
     return meta;
   }
 
@@ -188,10 +198,25 @@ export class DocumentStore {
       return meta;
     } catch (error) {
       if (error instanceof ConcertinaError) throw error;
-      this.log.warn(`The document ${id} is damaged and was thrown away: ${String(error)}`);
-      await this.discard(this.place(id));
+      await this.setAside(id, error);
       return null;
     }
+  }
+
+  /** Nothing is thrown away: most of a text with one wrong byte is right, and the file that it came from may lie beside it. */
+  private async setAside(id: string, why: unknown): Promise<void> {
+    this.log.warn(`The document ${id} is damaged and was set aside: ${String(why)}`);
+    await this.discard(this.aside(id));
+    try {
+      await rename(this.place(id), this.aside(id));
+    } catch (error) {
+      throw storageError('A damaged document could not be set aside', error);
+    }
+    this.onDamaged(id, this.aside(id));
+  }
+
+  private aside(id: string): string {
+    return join(this.folder, damaged + id);
   }
 
   private place(id: string): string {
@@ -231,6 +256,14 @@ function gone(): ConcertinaError {
   );
 }
 
+function isDamaged(aside: string): ConcertinaError {
+  return new ConcertinaError(
+    'not-found',
+    'The stored text of this document was changed on the disk, so it is not used.',
+    `Attach the file again; one whose copy is kept is read again by itself. What was stored is in ${aside}.`,
+  );
+}
+
 // The files of one stored document: meta.json with what is known about it, text.txt, a copy of its file where its pages can be drawn, and the vectors of its passages.
 
 const metaSchema = z.object({
@@ -248,6 +281,15 @@ type DocumentMeta = Omit<z.infer<typeof metaSchema>, 'sections'> & { sections: S
 export const textPath = (folder: string) => join(folder, 'text.txt');
 export const originalPath = (folder: string) => join(folder, 'original');
 const metaPath = (folder: string) => join(folder, 'meta.json');
+
+/** Of a document that was set aside; null: not even that can be read. */
+export async function storedName(aside: string): Promise<string | null> {
+  try {
+    return metaSchema.parse(JSON.parse((await readTextIfThere(metaPath(aside))) ?? '')).document.name;
+  } catch {
+    return null;
+  }
+}
 
 function writeMeta(folder: string, meta: Omit<DocumentMeta, 'version'>): Promise<void> {
   return writeFileAtomic(metaPath(folder), metaText(meta));

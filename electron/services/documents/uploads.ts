@@ -11,6 +11,8 @@ import { tooLarge } from './source';
 /** A page that sends nothing for so long is gone. */
 const idleMs = 600_000;
 const mostAtOnce = 16;
+/** Where all places are taken, one that sent nothing for so long gives its own to the next. */
+const givesWayMs = 10_000;
 
 interface Upload {
   folder: string;
@@ -65,6 +67,7 @@ export class Uploads {
   private async begin({ name, bytes }: UploadPart): Promise<string> {
     if (bytes > limits.maxDocumentBytes) throw tooLarge(name);
     for (const [id, { lastAt }] of this.open) if (lastAt < this.now() - idleMs) await this.drop(id);
+    if (this.open.size >= mostAtOnce) await this.dropIdlest();
     if (this.open.size >= mostAtOnce) {
       throw new ConcertinaError('busy', 'Too many files are being sent at once.', 'Wait until some are done.');
     }
@@ -73,6 +76,11 @@ export class Uploads {
     const path = join(folder, 'file');
     this.open.set(id, { folder, path, bytes, received: 0, writing: false, lastAt: this.now() });
     return id;
+  }
+
+  private async dropIdlest(): Promise<void> {
+    const [idlest] = [...this.open].sort(([, a], [, b]) => a.lastAt - b.lastAt);
+    if (idlest && idlest[1].lastAt <= this.now() - givesWayMs) await this.drop(idlest[0]);
   }
 
   private async drop(id: string): Promise<void> {

@@ -194,7 +194,39 @@ describe('a document', () => {
     await Promise.all([expect(last).rejects.toMatchObject({ code: 'cancelled' }), pictures.close()]);
   });
 
-  it('that is damaged on disk is thrown away and made again', async () => {
+  it('that is damaged on disk is read again from the copy of its file', async () => {
+    const { folder, stored, file, attached } = await setUp();
+    const document = await attached(await file('lamps.pdf', '# %PDF-\nthe lamp is lit'));
+    await rm(join(folder, 'lamps.pdf'));
+    const at = (name: string) => join(stored, document.id, name);
+    const words = await readFile(at('text.txt'), 'utf8');
+    await writeFile(at('text.txt'), words.toUpperCase());
+    const { service } = await setUp({ folder });
+    await expect(service.store.get(document.id)).rejects.toMatchObject({
+      message: expect.stringContaining('changed on the disk'),
+    });
+    await vi.waitFor(async () => expect(await service.store.text(document.id, 0, 999)).toBe(words), waiting);
+    expect(await service.store.get(document.id)).toMatchObject({ id: document.id, name: 'lamps.pdf', original: true });
+    expect(await readdir(stored)).toEqual([document.id]);
+  });
+
+  it('whose copy is damaged, too, stays aside', async () => {
+    const { folder, stored, file, attached } = await setUp();
+    const document = await attached(await file('lamps.pdf', '# %PDF-\nthe lamp is lit'));
+    for (const name of ['text.txt', 'original']) await writeFile(join(stored, document.id, name), '# %PDF-\nother');
+    const { service } = await setUp({ folder });
+    await expect(service.store.get(document.id)).rejects.toMatchObject({ code: 'not-found' });
+    await vi.waitFor(() => expect(service.jobs.list()).toMatchObject([{ state: 'failed' }]), waiting);
+    expect(service.jobs.list()[0]?.error?.message).toContain('was changed, too');
+    expect(await readdir(stored)).toEqual([`damaged-${document.id}`]);
+    // what nobody uses goes with the others
+    await service.store.sweep(new Set([document.id]));
+    expect(await readdir(stored)).toHaveLength(1);
+    await service.store.sweep(new Set());
+    expect(await readdir(stored)).toEqual([]);
+  });
+
+  it('that is damaged on disk is set aside and made again', async () => {
     const { folder, stored, file, attached } = await setUp();
     const path = await file('a.txt', 'the words of it');
     const document = await attached(path);
@@ -208,9 +240,14 @@ describe('a document', () => {
     for (const damage of damages) {
       await damage();
       const { service, attached: attachAgain } = await setUp({ folder });
-      await expect(service.store.get(document.id)).rejects.toMatchObject({ code: 'not-found' });
+      await expect(service.store.get(document.id)).rejects.toMatchObject({
+        ...{ code: 'not-found', message: expect.stringContaining('changed on the disk') },
+        hint: expect.stringContaining(`damaged-${document.id}`),
+      });
+      expect(await readdir(stored)).toEqual([`damaged-${document.id}`]);
       expect(await attachAgain(path)).toMatchObject({ id: document.id });
       expect(await service.store.text(document.id, 0, 99)).toBe('the words of it');
+      expect(await readdir(stored)).toEqual([document.id]);
     }
   });
 
