@@ -1,6 +1,6 @@
 /** Who may talk to a server of ours: by the name that it was reached under, the page that asks, and the key that it shows. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import os from 'node:os';
@@ -64,13 +64,19 @@ export function keptKey(path: string): string {
 
 /** null: the file is not there, damaged, or another user could have read or written it */
 export function storedKey(path: string): string | null {
+  let file: number | null = null;
   try {
-    const { mode, uid } = lstatSync(path);
-    if (process.getuid && (uid !== process.getuid() || (mode & 0o77) !== 0)) return null;
-    const stored = readFileSync(path, 'utf8').trim();
+    // what is looked at is what is read: no link, and no pipe that never says anything
+    file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+    const found = fstatSync(file);
+    const isPrivate = !process.getuid || (found.uid === process.getuid() && (found.mode & 0o77) === 0);
+    if (!found.isFile() || !isPrivate) return null;
+    const stored = readFileSync(file, 'utf8').trim();
     return keyShape.test(stored) ? stored : null;
   } catch {
     return null;
+  } finally {
+    if (file !== null) closeSync(file);
   }
 }
 
@@ -79,7 +85,7 @@ export function newKey(path: string): string {
   const key = randomBytes(24).toString('base64url');
   try {
     // a file that is there keeps its mode
-    rmSync(path, { force: true });
+    rmSync(path, { recursive: true, force: true });
     // never through a link that somebody put there meanwhile
     writeFileSync(path, key, { mode: 0o600, flag: 'wx' });
   } catch (error) {

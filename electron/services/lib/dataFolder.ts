@@ -3,19 +3,20 @@
  * not a trace, a window that never comes or an answer that is not kept.
  */
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ConcertinaError, messageOf } from '../../contract/errors';
 import { troubleOf } from '../../contract/lib/systemErrors';
 
 /**
- * Makes the folder where it is missing, and writes, syncs and removes a file in it. A disk that is full does not count where the
+ * Makes the folder where it is missing, keeps other users out, and writes, syncs and removes a file in it. A disk that is full does not count where the
  * folder is there: what it holds can be read, and each write says so by itself.
  * @throws {ConcertinaError} `storage-failed`
  */
 export function requireWritable(folder: string): void {
   try {
     makeFolder(folder);
+    keepOthersOut(folder);
     // a run that is killed here leaves a name that the next one sweeps
     const path = join(folder, `write-test.${randomBytes(4).toString('hex')}.tmp`);
     const file = openSync(path, 'wx', 0o600);
@@ -30,8 +31,30 @@ export function requireWritable(folder: string): void {
     }
   } catch (error) {
     if (isFull(error) && existsSync(folder)) return;
-    throw cannotWrite(folder, error);
+    throw error instanceof ConcertinaError ? error : cannotWrite(folder, error);
   }
+}
+
+/** A folder that was there before may be open to others, who would see names of files there, or put files of their own in. */
+function keepOthersOut(folder: string): void {
+  // Windows has lists of rights instead, which folders of a person inherit
+  if (!process.getuid) return;
+  const { mode, uid } = statSync(folder);
+  if ((mode & 0o077) === 0) return;
+  if (uid === process.getuid()) {
+    try {
+      chmodSync(folder, mode & 0o700);
+    } catch {
+      // a disk without rights of its own (FAT, some network disks) has those that it was mounted with
+    }
+    return;
+  }
+  if ((mode & 0o022) === 0) return;
+  throw new ConcertinaError(
+    'storage-failed',
+    `The folder ${folder} belongs to another user, and others can write to it.`,
+    'Choose a folder of your own with --data=FOLDER.',
+  );
 }
 
 /** In words, and what to do. */

@@ -1,6 +1,7 @@
 /** Writing that survives a crash or a power cut: a file is either the old one or the new one, never half of each. */
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ConcertinaError, messageOf, toErrorPayload } from '../../contract/errors';
 
@@ -50,14 +51,28 @@ export async function appendText(path: string, text: string, sync: boolean): Pro
   }
 }
 
-/** The text of a file; null when there is none. */
+/** The text of a file; null when there is none. Rejects with `data-corrupt` where something else has its name. */
 export async function readTextIfThere(path: string): Promise<string | null> {
   try {
-    return await readFile(path, 'utf8');
+    // a pipe that nobody writes to would otherwise keep this for ever
+    const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    try {
+      if (!(await handle.stat()).isFile()) throw noFile(path);
+      return await handle.readFile('utf8');
+    } finally {
+      await handle.close();
+    }
   } catch (error) {
     if (isMissing(error)) return null;
-    throw storageError(`${path} could not be read`, error);
+    const { code } = error as { code?: unknown };
+    // a socket, a folder on Windows, and links that lead to one another
+    if (['ENXIO', 'EISDIR', 'ELOOP'].includes(String(code))) throw noFile(path);
+    throw error instanceof ConcertinaError ? error : storageError(`${path} could not be read`, error);
   }
+}
+
+function noFile(path: string): ConcertinaError {
+  return new ConcertinaError('data-corrupt', `${path} is not a file.`, 'Move it away.');
 }
 
 /** Moves a file that cannot be read out of the way and returns its new name. */

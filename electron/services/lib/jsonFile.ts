@@ -5,7 +5,7 @@
 import { copyFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
-import { ConcertinaError } from '../../contract/errors';
+import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import { SerialQueue } from '../../contract/lib/serialQueue';
 import { Emitter } from './emitter';
 import { readTextIfThere, setAside, writeFileAtomic } from './files';
@@ -126,7 +126,11 @@ export async function readOrSetAside<T>(
   now: Date,
   onAside: (name: string) => void,
 ): Promise<T | null> {
-  const text = await readTextIfThere(path);
+  const text = await readTextIfThere(path).catch((error: unknown) => {
+    // a folder or a pipe of this name; what the disk does not give now may be there tomorrow
+    if (toErrorPayload(error).code === 'data-corrupt') return '';
+    throw error;
+  });
   try {
     return text === null ? null : await parse(JSON.parse(text));
   } catch {

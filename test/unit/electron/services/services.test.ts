@@ -1,5 +1,6 @@
 /** The services together, over the engine server with a fake engine: what a window would see beside models and answers. */
-import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { copyFile, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { settingsSchema } from '@/electron/contract/settings';
@@ -47,6 +48,23 @@ test('a damaged file of any store is kept aside, and is a notice of this start; 
   expect(await call('presets.list', undefined)).toEqual({ presets: [], defaultId: null });
   expect(await call('models.list', undefined)).toMatchObject([{ fileName: 'tiny.gguf' }]);
 });
+
+test.skipIf(process.platform === 'win32')(
+  'a pipe, a folder or a link that goes round in place of a store is kept aside, and holds nothing up',
+  async () => {
+    const data = await temporaryFolder();
+    expect(spawnSync('mkfifo', [join(data, 'settings.json')]).status).toBe(0);
+    await mkdir(join(data, 'presets.json'));
+    await symlink('models.json', join(data, 'models.json'));
+    const { call } = await setUp({ data });
+    const { notices } = await call('app.info', undefined);
+    expect(notices).toHaveLength(3);
+    const aside = (await readdir(data)).filter((name) => name.includes('.corrupt-'));
+    expect(aside.map((name) => name.replace(/\..*/, '')).sort()).toEqual(['models', 'presets', 'settings']);
+    await call('settings.update', { theme: 'dark' });
+    expect(JSON.parse(await readFile(join(data, 'settings.json'), 'utf8'))).toMatchObject({ theme: 'dark' });
+  },
+);
 
 test('the diagnostics tell of this run, and nothing private', async () => {
   vi.stubEnv('CHAT_API_KEY', 'env-lagoon-value');

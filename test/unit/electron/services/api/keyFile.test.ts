@@ -1,5 +1,6 @@
 /** The key in its file: kept from start to start, and never one that another user could have read or written. */
-import { chmod, lstat, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { chmod, lstat, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { keptKey, newKey } from '@/electron/services/api/access';
@@ -32,3 +33,14 @@ test.skipIf(process.platform === 'win32')(
     expect((await lstat(path)).isFile()).toBe(true);
   },
 );
+
+test.skipIf(process.platform === 'win32')('a pipe or a folder in its place gives a new key, too', async () => {
+  const path = join(await temporaryFolder(), 'api.key');
+  expect(spawnSync('mkfifo', ['-m', '600', path]).status).toBe(0);
+  expect(keptKey(path)).toMatch(/^[\w-]{32}$/);
+  expect((await lstat(path)).isFile()).toBe(true);
+  await rm(path);
+  await mkdir(join(path, 'inner'), { recursive: true });
+  expect(keptKey(path)).toMatch(/^[\w-]{32}$/);
+  expect((await lstat(path)).isFile()).toBe(true);
+});

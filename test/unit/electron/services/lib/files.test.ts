@@ -42,7 +42,7 @@ test('append adds to the end; a missing file reads as null, an unreadable one is
   await appendText(path, 'one\n', true);
   await appendText(path, 'two\n', false);
   expect(await readTextIfThere(path)).toBe('one\ntwo\n');
-  await expect(readTextIfThere(folder)).rejects.toMatchObject({ code: 'storage-failed' });
+  await expect(readTextIfThere(folder)).rejects.toMatchObject({ code: 'data-corrupt' });
 });
 
 test('lines have a time and a level; the file is turned over when it is full', async () => {

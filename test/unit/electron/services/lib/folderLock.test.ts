@@ -2,9 +2,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { lockFolder } from '@/electron/services/lib/folderLock';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 import { bundleForNode } from '../../../../../electron/build.mjs';
@@ -49,6 +49,25 @@ describe('a data folder', () => {
     const owner = await ownerOf(folder);
     owner.kill('SIGSTOP');
     await expect(lockFolder(folder)).rejects.toMatchObject({ code: 'busy' });
+  });
+
+  test.skipIf(process.platform === 'win32')('is closed to others once it is used', async () => {
+    const folder = await temporaryFolder();
+    await chmod(folder, 0o777);
+    await lockFolder(folder);
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+  });
+
+  test.skipIf(process.platform === 'win32')('of another user that anybody can write to is refused', async () => {
+    const folder = await temporaryFolder();
+    await chmod(folder, 0o777);
+    // root may give a folder away; anybody else is another user than that of /tmp
+    vi.spyOn(process, 'getuid').mockReturnValue((await stat(folder)).uid + 1);
+    await expect(lockFolder(folder)).rejects.toMatchObject({
+      ...{ code: 'storage-failed', message: expect.stringContaining('belongs to another user') },
+    });
+    await chmod(folder, 0o755);
+    await lockFolder(folder);
   });
 
   test('may have a path that is too long for a socket', async () => {
