@@ -51,6 +51,8 @@ export function createGateway(options: GatewayOptions): Gateway {
 
   async function answer(request: IncomingMessage, response: ServerResponse, port: number): Promise<void> {
     const { method = '', url = '' } = request;
+    // a page that may ask does so by CORS; as an image or a script nobody's page gets an answer
+    response.setHeader('Cross-Origin-Resource-Policy', 'same-origin');
     if (!isOwnHost(request, port, hosts)) throw forbidden('This host name is not served.');
     const allowed = mayAsk(request, port, cors);
     for (const [name, value] of Object.entries(corsHeaders(request, allowed))) response.setHeader(name, value ?? '');

@@ -447,3 +447,16 @@ test('what goes wrong after the beginning is an event of the stream, or breaks t
   const cut = await setUp({ answer: partly(json, 2) });
   await expect(cut.post('/completion', {})).rejects.toThrow();
 });
+
+test('no page of another server can load an answer as a script or an image, whatever it is', async () => {
+  const { port, post } = await setUp();
+  const answers = [
+    await post('/completion', { prompt: 'a' }),
+    await ask(port, '/health'),
+    await ask(port, '/v1/models'),
+    await ask(port, '/v1/nothing', { headers: withKey }),
+    await ask(port, '/health', { headers: { Host: 'evil.example' } }),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 404, 403]);
+  for (const { headers } of answers) expect(headers['cross-origin-resource-policy']).toBe('same-origin');
+});
