@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import { errorPayloadSchema } from './errors';
 import { contextFitSchema } from './fit';
-import { idSchema, limits, nothing, operation } from './limits';
+import { idSchema, isDeviceName, limits, nothing, operation } from './limits';
 import { modelInfoSchema } from './models';
 import type { EventMap, OperationMap } from './rpc';
 import { contextSettingsSchema } from './settings';
@@ -18,10 +18,12 @@ export const countSchema = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 export const repoSchema = z
   .string()
   .max(200)
-  .regex(/^[A-Za-z0-9][\w.-]*\/[A-Za-z0-9][\w.-]*$/, 'A model of the hub is named owner/name.');
-
-/** Names of devices, which Windows opens in any folder and with any ending. */
-const device = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(?:\.|$)/i;
+  .regex(/^[A-Za-z0-9][\w.-]*\/[A-Za-z0-9][\w.-]*$/, 'A model of the hub is named owner/name.')
+  // folders of this disk are named after it
+  .refine(
+    everyPart((part) => !isDeviceName(part) && !part.endsWith('.')),
+    'Windows can keep no folder of this name.',
+  );
 
 /**
  * Path of a file inside a repository. It becomes a path on this disk, hence the rules. Signs that turn the direction of what
@@ -32,11 +34,18 @@ export const repoPathSchema = z
   .max(500)
   .regex(/^[^/\\:*?"<>|\p{Cc}]+(\/[^/\\:*?"<>|\p{Cc}]+)*$/u, 'This is no path of a file in a repository.')
   .refine(
-    (path) => path.split('/').every((part) => !/^\.+$|[. ]$/.test(part)),
+    everyPart((part) => !/^\.+$|[. ]$/.test(part)),
     'This path leads out of the repository.',
   )
   .refine((path) => !/[\p{Bidi_Control}\p{Cs}]/u.test(path), 'This path has signs that hide what it is.')
-  .refine((path) => !path.split('/').some((part) => device.test(part)), 'This is the name of a device in Windows.');
+  .refine(
+    everyPart((part) => !isDeviceName(part)),
+    'Windows can keep no file of this name.',
+  );
+
+function everyPart(test: (part: string) => boolean): (path: string) => boolean {
+  return (path) => path.split('/').every(test);
+}
 
 /** A branch, tag or commit. */
 export const revisionSchema = z

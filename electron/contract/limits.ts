@@ -69,3 +69,11 @@ export interface Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType 
 export function operation<I extends z.ZodType, O extends z.ZodType>(input: I, output: O): Operation<I, O> {
   return { input, output };
 }
+
+/**
+ * Whether Windows takes the name for a device (`nul.txt` is no file there), whatever follows it. Asked everywhere: a disk with models
+ * goes from one system to another.
+ */
+export function isDeviceName(name: string): boolean {
+  return /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³]) *(?:\.|$)/i.test(name);
+}

@@ -225,8 +225,10 @@ async function startServer({ dataFolder, serveOptions }: Launch, { program, stat
   const line = [program, 'serve', '--port', '0', '--key', key, '--data', dataFolder, ...serveOptions];
   status.show('Loading the model');
   const env = { ...process.env, [endWithStdin]: '1' };
-  const child = spawn(process.execPath, line, { stdio: 'pipe', detached: true, env });
-  const kill = () => void child.kill();
+  // a process of its own would open a window of the command line on Windows
+  const child = spawn(process.execPath, line, { stdio: 'pipe', detached: true, windowsHide: true, env });
+  // signals end a process of Windows at once, before it has kept what it must: the end of its stdin does not
+  const kill = () => void (process.platform === 'win32' ? child.stdin.end() : child.kill());
   process.on('exit', kill);
   signal.addEventListener('abort', kill);
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));

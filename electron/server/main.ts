@@ -61,14 +61,18 @@ async function main(args: string[]): Promise<void> {
   }
 }
 
+/** Windows tells a window of the command line that is closed as SIGHUP. Elsewhere a program that was told to outlive it stays. */
+function endSignals(): NodeJS.Signals[] {
+  return process.platform === 'win32' ? ['SIGINT', 'SIGTERM', 'SIGBREAK', 'SIGHUP'] : ['SIGINT', 'SIGTERM'];
+}
+
 function abortOnSignals(interrupted: AbortController): void {
   function onSignal(): void {
     // a second Ctrl-C does not wait
     if (interrupted.signal.aborted) process.exit(exitCodes.canceled);
     interrupted.abort();
   }
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
+  for (const name of endSignals()) process.on(name, onSignal);
 }
 
 async function serve(args: readonly string[]): Promise<number> {
@@ -190,8 +194,7 @@ function closeOnSignals(server: RunningServer, services: Services, log: Logger):
     }
     process.exit(0);
   }
-  process.on('SIGINT', () => void close());
-  process.on('SIGTERM', () => void close());
+  for (const name of endSignals()) process.on(name, () => void close());
   if (process.env[endWithStdin]) process.stdin.on('close', () => void close()).resume();
 }
 

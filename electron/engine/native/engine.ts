@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import { stat } from 'node:fs/promises';
 import os from 'node:os';
-import path from 'node:path';
+import path, { type PlatformPath } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Capabilities } from '../../contract/engine';
 import { ConcertinaError, messageOf, shownText } from '../../contract/errors';
@@ -74,14 +74,16 @@ class NativeEngine implements Engine {
   estimate(path: string, gpuLayers: number, options: ContextOptions): Promise<MemoryPlan> {
     return codedAsync(async () => {
       await this.#requireLoadable(path);
-      return this.#addon.estimate(path, gpuLayers, options, await this.#problems(options));
+      return this.#addon.estimate(withoutLimit(path), gpuLayers, options, await this.#problems(options));
     });
   }
 
   async loadModel(path: string, options: LoadOptions): Promise<Model> {
     const { info } = await inspectModel(this.#addon, path, options.signal);
     const raw = await withProgress(this.#addon, options, (onProgress, cancellation) =>
-      codedAsync(() => this.#addon.loadModel(path, options.gpuLayers, onProgress, cancellation, options.mtp)),
+      codedAsync(() =>
+        this.#addon.loadModel(withoutLimit(path), options.gpuLayers, onProgress, cancellation, options.mtp),
+      ),
     );
     return new NativeModel(this.#addon, raw, info, (context) => this.#problems(context));
   }
@@ -207,6 +209,14 @@ class NativeModel implements Model {
       return task();
     });
   }
+}
+
+/**
+ * Windows opens a path of 260 characters or more only in this spelling, unless a program's manifest says otherwise (that of Node does
+ * not). Node's own calls write it so by themselves; llama.cpp's do not.
+ */
+export function withoutLimit(file: string, rules: PlatformPath = path): string {
+  return file.length < 260 ? file : rules.toNamespacedPath(file);
 }
 
 // Finds and loads `concertina.node`: CONCERTINA_ADDON (tests), the resources of a packaged app, or build/native/bin of the

@@ -5,6 +5,7 @@ import type { CompareColumn, CompareFormat, CompareRun } from '../../contract/co
 import type { Candidate } from '../../contract/compareFigures';
 import { fewTimed, judgementsOf } from '../../contract/lib/judgement';
 import { allocatedBytes } from '../../contract/lib/memory';
+import { isDeviceName } from '../../contract/limits';
 
 function markdownOf(run: CompareRun): string {
   const parts = [
@@ -249,7 +250,8 @@ export function exportRun(run: CompareRun, format: CompareFormat): { fileName: s
     .replace(/[^\p{L}\p{N}]+/gu, '-')
     .replace(/^-|-$/g, '')
     .slice(0, 60);
-  const fileName = `${words || 'comparison'}.${endings[format]}`;
+  const stem = isDeviceName(words) ? `comparison-${words}` : words || 'comparison';
+  const fileName = `${stem}.${endings[format]}`;
   return { fileName, text: textOf(run, format) };
 }
 

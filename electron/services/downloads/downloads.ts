@@ -10,6 +10,7 @@ import { kindOfFile } from '../hub/api';
 import type { HubHttp } from '../hub/http';
 import { Emitter } from '../lib/emitter';
 import type { Logger } from '../lib/logger';
+import { isInside } from '../lib/paths';
 import { diskFull, freeBytes, reserveFor } from './disk';
 import { download, Pause, placeOf, type Timing, usualTiming } from './download';
 import { bytesThere, type DownloadList, type Entry, findOrphans } from './downloadList';
@@ -261,7 +262,7 @@ export class Downloads {
       const place = placeOf(folder, entry.repo, path);
       await discardPart(place);
       // folders that it left empty, up to that of all downloads
-      for (let at = dirname(place); at !== folder && at.startsWith(folder); at = dirname(at)) {
+      for (let at = dirname(place); isInside(at, folder); at = dirname(at)) {
         if (
           !(await rmdir(at).then(
             () => true,

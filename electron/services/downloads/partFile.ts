@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import {
@@ -15,7 +15,7 @@ import {
   repoSchema,
   revisionSchema,
 } from '../../contract/hub';
-import { appendText, isMissing, readTextIfThere, sweepTemporary, writeFileAtomic } from '../lib/files';
+import { appendText, isMissing, readTextIfThere, replaceFile, sweepTemporary, writeFileAtomic } from '../lib/files';
 import { diskError } from './disk';
 
 const chunkBytes = 16 * 1024 * 1024;
@@ -194,7 +194,7 @@ async function openFile(path: string): Promise<FileHandle> {
 
 /** Puts a verified file in its place; its log goes after it, so that a crash in between loses nothing. */
 export async function putInPlace(path: string): Promise<void> {
-  await rename(partPath(path), path);
+  await replaceFile(partPath(path), path);
   await rm(sidecarPath(path), { force: true });
 }
 

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { ConcertinaError, messageOf, toErrorPayload } from '../../contract/errors';
 
 /** `text`: of many pieces, each is made only when the one before it is written. */
@@ -11,12 +12,36 @@ export async function writeFileAtomic(path: string, text: string | Uint8Array | 
   try {
     await mkdir(dirname(path), { recursive: true });
     await writeAndSync(await open(temporary, 'wx', 0o600), text);
-    await rename(temporary, path);
+    await replaceFile(temporary, path);
     await syncFolder(dirname(path));
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);
     throw storageError(`${path} could not be written`, error);
   }
+}
+
+/** ms; virus scanners and indexers let go of a new file within a second */
+const waits = [10, 40, 150, 400, 900];
+
+/**
+ * Gives a file the name of another, which is gone then. Windows refuses that while any program has one of the two open, as scanners
+ * and indexers do for a moment: it is tried again there.
+ */
+export async function replaceFile(
+  from: string,
+  to: string,
+  { platform = process.platform, move = rename, pause = setTimeout as (ms: number) => Promise<unknown> } = {},
+): Promise<void> {
+  for (const ms of waits) {
+    try {
+      return await move(from, to);
+    } catch (error) {
+      const held = ['EPERM', 'EACCES', 'EBUSY'].includes(String((error as { code?: unknown }).code));
+      if (platform !== 'win32' || !held) throw error;
+      await pause(ms);
+    }
+  }
+  await move(from, to);
 }
 
 /** Removes what `writeFileAtomic` left beside `path` when the app was killed in it. */
@@ -79,7 +104,7 @@ function noFile(path: string): ConcertinaError {
 export async function setAside(path: string, now: Date): Promise<string> {
   const stamp = now.toISOString().replaceAll(':', '-').replace(/\..*$/, '');
   const aside = path.replace(/(\.[^.]*)$/, `.corrupt-${stamp}$1`);
-  await rename(path, aside);
+  await replaceFile(path, aside);
   return aside;
 }
 

@@ -15,7 +15,6 @@ import { cannotWrite, requireWritable } from './dataFolder';
 const longestPath = 103;
 /** an owner that is busy or stopped is one all the same: only its number stays unknown, after so many ms */
 const patience = 2000;
-const isWindows = process.platform === 'win32';
 
 /**
  * Takes the folder for this process, until it ends.
@@ -23,12 +22,13 @@ const isWindows = process.platform === 'win32';
  */
 export async function lockFolder(folder: string): Promise<void> {
   requireWritable(folder);
-  const path = socketOf(realpathSync(folder));
+  // native: on Windows also the case that the disk has
+  const path = socketOf(realpathSync.native(folder));
   await listen(path).catch(async (error: unknown) => {
     if (!isTaken(error)) throw cannotWrite(folder, error);
     if ((await ownerOf(path)) !== null) return;
-    // of a process that was killed
-    rmSync(path, { force: true });
+    // of a process that was killed; a pipe of Windows goes with its process
+    if (!isPipe(path)) rmSync(path, { force: true });
     await listen(path).catch((again: unknown) => {
       if (!isTaken(again)) throw cannotWrite(folder, again);
     });
@@ -39,12 +39,15 @@ export async function lockFolder(folder: string): Promise<void> {
 }
 
 /** A pipe of Windows has a name of its own; a path that is too long for a socket has one among the temporary files. */
-function socketOf(folder: string): string {
+export function socketOf(folder: string, platform: NodeJS.Platform = process.platform): string {
   const name = `concertina-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`;
-  if (isWindows) return `\\\\.\\pipe\\${name}`;
+  if (platform === 'win32') return pipes + name;
   const path = join(folder, 'in-use.sock');
   return Buffer.byteLength(path) <= longestPath ? path : join(os.tmpdir(), `${name}.sock`);
 }
+
+const pipes = '\\\\.\\pipe\\';
+const isPipe = (path: string) => path.startsWith(pipes);
 
 function listen(path: string): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -56,7 +59,7 @@ function listen(path: string): Promise<void> {
     server.listen({ path, exclusive: true }, () => {
       // it does not keep the process
       server.unref();
-      if (!isWindows) process.on('exit', () => rmSync(path, { force: true }));
+      if (!isPipe(path)) process.on('exit', () => rmSync(path, { force: true }));
       resolve();
     });
   });

@@ -1,5 +1,6 @@
 /** Files of the built page, for the app:// protocol and for headless mode: which file a path means, and what it is. */
-import { extname, isAbsolute, join, relative } from 'node:path';
+import { extname, join } from 'node:path';
+import { isInside } from './paths';
 
 const types: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -37,11 +38,11 @@ export function urlPath(target: string): string | null {
 
 /** The file that a decoded path names inside `root`; null when it would lie outside or has no known type. */
 export function staticFile(root: string, name: string): StaticFile | null {
+  // behind a colon, Windows keeps further contents of a file
+  if (name.includes(':')) return null;
   const path = join(root, name === '/' ? 'index.html' : name);
-  const inside = relative(root, path);
   const type = types[extname(path)];
-  if (inside === '' || inside.startsWith('..') || isAbsolute(inside) || !type) return null;
-  return { path, type };
+  return type && isInside(path, root) ? { path, type } : null;
 }
 
 /**

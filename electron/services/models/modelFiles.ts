@@ -3,12 +3,13 @@
 import { createHash } from 'node:crypto';
 import { open, realpath, stat } from 'node:fs/promises';
 import os from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { ConcertinaError, type ErrorPayload, messageOf } from '../../contract/errors';
 import { troubleOf } from '../../contract/lib/systemErrors';
 import { splitOf } from '../hub/api';
 import { JsonFile } from '../lib/jsonFile';
+import { isInside, isSamePath } from '../lib/paths';
 
 const magic = 'GGUF';
 
@@ -44,7 +45,7 @@ export function shownLocation(path: string, home: string = os.homedir()): string
 }
 
 export function shownFolder(folder: string, home: string = os.homedir()): string {
-  return folder === home || folder.startsWith(join(home, '/')) ? `~${folder.slice(home.length)}` : folder;
+  return isSamePath(folder, home) || isInside(folder, home) ? `~${folder.slice(home.length)}` : folder;
 }
 
 /** null: there is no file at this place. */
@@ -147,10 +148,9 @@ export class ModelList extends JsonFile<List> {
 
   /** What was hidden of it comes back when it is added again. */
   removeFolder(path: string): Promise<void> {
-    const isInside = (one: string) => one.startsWith(join(path, '/'));
     return this.save(({ folders, hidden }) => ({
       folders: without(folders, path),
-      hidden: hidden.filter((one) => !isInside(one)),
+      hidden: hidden.filter((one) => !isInside(one, path)),
     }));
   }
 

@@ -6,6 +6,7 @@ import type { ContextSettings } from '../../contract/settings';
 import type { ModelInspector } from '../engine/modelInspector';
 import { type HeaderFacts, readHeaderFacts } from '../hub/ggufHeader';
 import { Emitter } from '../lib/emitter';
+import { asSpelled, isInside, isSamePath } from '../lib/paths';
 import type { Unsaved } from '../lib/unsaved';
 import type { ModelDefaultsStore } from '../settings/perModelSettings';
 import { Deletions, type Remove, removeFiles } from './deletion';
@@ -115,7 +116,8 @@ export class ModelLibrary {
     const refused: AddModelsResult['refused'] = [];
     const controller = new AbortController();
     this.adding.add(controller);
-    for (const path of paths.map((one) => resolve(one))) {
+    for (const given of paths.map((one) => resolve(one))) {
+      const path = await asSpelled(given);
       try {
         for (const id of await this.addOne(path, controller.signal)) ids.add(id);
       } catch (error) {
@@ -137,7 +139,7 @@ export class ModelLibrary {
   async places(): Promise<ModelPlaces> {
     const { folders } = this.added.get();
     const here = await placesHere(this.machine);
-    const isAdded = (folder: string) => folders.some((one) => folder === one || folder.startsWith(join(one, '/')));
+    const isAdded = (folder: string) => folders.some((one) => isSamePath(folder, one) || isInside(folder, one));
     const offered = here.filter(({ folder }) => !isAdded(folder));
     const listed = folders.map(async (folder) => ({
       id: modelIdOf(folder),
@@ -145,7 +147,7 @@ export class ModelLibrary {
       location: shownFolder(folder, this.machine.home),
       there: (await kindOf(folder)) === 'folder',
       models: [...this.known.values()].filter(
-        ({ path, key, file }) => file && !file.problem && (isIn(path, folder) || isIn(key, folder)),
+        ({ path, key, file }) => file && !file.problem && (isInside(path, folder) || isInside(key, folder)),
       ).length,
     }));
     return {
@@ -177,7 +179,7 @@ export class ModelLibrary {
     const folders = [...this.added.get().folders, ...this.downloads()];
     await this.added.remove(
       key,
-      folders.some((folder) => isIn(path, folder) || isIn(key, folder)),
+      folders.some((folder) => isInside(path, folder) || isInside(key, folder)),
     );
     await this.scan();
     this.changed.emit(this.entries());
@@ -350,10 +352,6 @@ export class ModelLibrary {
     this.inspections.set(key, inspection);
     return inspection;
   }
-}
-
-function isIn(path: string, folder: string): boolean {
-  return path.startsWith(join(folder, '/'));
 }
 
 function inspectionKey(file: FoundFile): string {

@@ -2,7 +2,8 @@
 
 import { stat } from 'node:fs/promises';
 import os from 'node:os';
-import { join, resolve, sep } from 'node:path';
+import nodePath from 'node:path';
+import { isInside, isSamePath } from '../lib/paths';
 
 interface Place {
   app: string;
@@ -19,8 +20,11 @@ export function thisMachine(): Machine {
   return { platform: process.platform, home: os.homedir(), environment: process.env };
 }
 
+const rulesOf = (platform: NodeJS.Platform) => (platform === 'win32' ? nodePath.win32 : nodePath.posix);
+
 /** In the order in which they are offered; folders that are not there among them. */
 export function knownPlaces({ platform, home, environment: env }: Machine): Place[] {
+  const { join, resolve } = rulesOf(platform);
   const cache =
     {
       darwin: join(home, 'Library', 'Caches'),
@@ -70,5 +74,7 @@ export async function placesHere(machine: Machine): Promise<Place[]> {
 
 /** The app in whose folder a file lies; null: none that is known. */
 export function appOf(path: string, machine: Machine): string | null {
-  return knownPlaces(machine).find(({ folder }) => path === folder || path.startsWith(folder + sep))?.app ?? null;
+  const rules = rulesOf(machine.platform);
+  const isOf = ({ folder }: Place) => isSamePath(path, folder, rules) || isInside(path, folder, rules);
+  return knownPlaces(machine).find(isOf)?.app ?? null;
 }

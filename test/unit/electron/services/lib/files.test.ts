@@ -1,8 +1,14 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { appendText, readTextIfThere, sweepHalfWritten, writeFileAtomic } from '@/electron/services/lib/files';
+import {
+  appendText,
+  readTextIfThere,
+  replaceFile,
+  sweepHalfWritten,
+  writeFileAtomic,
+} from '@/electron/services/lib/files';
 import { JsonFile } from '@/electron/services/lib/jsonFile';
 import { createFileLogger } from '@/electron/services/lib/logger';
 import { temporaryFolder } from '@/test/fixtures/temporary';
@@ -26,6 +32,35 @@ test('a write that fails leaves the old file as it was, and no temporary file', 
   await expect(writeFileAtomic(path, 'new')).rejects.toMatchObject({ code: 'storage-failed' });
   expect(await readdir(folder)).toEqual(['a.json']);
   expect(await readFile(join(path, 'inside'), 'utf8')).toBe('kept');
+});
+
+describe('a file that another program has open', () => {
+  /** Refuses so many times, as Windows does. */
+  async function replace(times: number, code: string, platform: NodeJS.Platform) {
+    const tried: unknown[] = [];
+    const paused: number[] = [];
+    const move = async (from: unknown) => {
+      tried.push(from);
+      if (tried.length <= times) throw Object.assign(new Error('held'), { code });
+    };
+    const pause = async (ms: number) => void paused.push(ms);
+    const outcome = await replaceFile('a', 'b', { platform, move, pause }).then(
+      () => 'done',
+      (error: { code: string }) => error.code,
+    );
+    return { outcome, tries: tried.length, paused };
+  }
+
+  test('is tried again on Windows, each time later', async () => {
+    expect(await replace(2, 'EPERM', 'win32')).toEqual({ outcome: 'done', tries: 3, paused: [10, 40] });
+    expect(await replace(1, 'EBUSY', 'win32')).toMatchObject({ outcome: 'done' });
+  });
+
+  test('is given up after some time; what is no matter of time, at once', async () => {
+    expect(await replace(99, 'EACCES', 'win32')).toMatchObject({ outcome: 'EACCES', tries: 6 });
+    expect(await replace(99, 'ENOENT', 'win32')).toMatchObject({ outcome: 'ENOENT', tries: 1 });
+    expect(await replace(99, 'EPERM', 'linux')).toMatchObject({ outcome: 'EPERM', tries: 1 });
+  });
 });
 
 test('what a killed write left is swept, and nothing else', async () => {
