@@ -28,6 +28,12 @@ export function DropZone() {
       depth = Math.max(0, depth - 1);
       if (depth === 0) setOver(false);
     }
+    // of what left unseen: no pointer moves, and no key comes, while files hang over the window
+    function end(event: Event): void {
+      if (depth === 0 || (event instanceof KeyboardEvent && event.key !== 'Escape')) return;
+      depth = 0;
+      setOver(false);
+    }
     function hover(event: DragEvent): void {
       if (carriesFiles(event)) event.preventDefault();
     }
@@ -55,10 +61,12 @@ export function DropZone() {
       ['dragleave', leave],
       ['dragover', hover],
       ['drop', drop],
+      ['pointermove', end],
+      ['keydown', end],
     ] as const;
-    for (const [name, listener] of listeners) window.addEventListener(name, listener);
+    for (const [name, listener] of listeners) window.addEventListener(name, listener as EventListener);
     return () => {
-      for (const [name, listener] of listeners) window.removeEventListener(name, listener);
+      for (const [name, listener] of listeners) window.removeEventListener(name, listener as EventListener);
     };
   }, [documents, models, ontoShelf, shelf, ui]);
 

@@ -5,8 +5,8 @@ import type { ErrorCode, ErrorPayload } from '../../electron/contract/errors';
 import type { AddModelsResult } from '../../electron/contract/models';
 import type { UploadOptions } from './upload';
 
-/** `refused`: the server was never reached or does not take our token; trying again will not help by itself. */
-type ConnectionPhase = 'connecting' | 'open' | 'lost' | 'refused';
+/** `refused`: the server was never reached, or stays away. `locked`: it is there and does not take our token; nothing is tried again. */
+type ConnectionPhase = 'connecting' | 'open' | 'lost' | 'refused' | 'locked';
 
 export interface Connection {
   phase: ConnectionPhase;

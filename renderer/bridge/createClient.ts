@@ -23,8 +23,13 @@ export async function createClient(): Promise<AppClient> {
   });
   const { createSocketClient } = await import('./socketClient');
   const open = () => new WebSocket(socketUrl(location.href), socketProtocols(token)) as Socket;
+  const servesPage = () =>
+    fetch('/', { method: 'HEAD', cache: 'no-store' }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
   // without a token each try ends alike, so the page says so after the first
-  return createSocketClient(token === null ? { open, triesBeforeRefused: 1 } : { open });
+  return createSocketClient({ open, servesPage, ...(token === null && { triesBeforeRefused: 1 }) });
 }
 
 // The client over the API that the preload script puts on `window.concertina`.

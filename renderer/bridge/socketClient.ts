@@ -25,12 +25,14 @@ export interface SocketOptions {
   open: () => Socket;
   /** tries without any success after which the server counts as out of reach */
   triesBeforeRefused?: number;
+  /** whether the server gives out its page: a socket that is refused does not tell why */
+  servesPage: () => Promise<boolean>;
 }
 
 /** A pause of the server, a sleeping computer: more patience than with an address that never worked. */
 const triesOnceOpen = 5;
 
-export function createSocketClient({ open, triesBeforeRefused = 3 }: SocketOptions): AppClient {
+export function createSocketClient({ open, triesBeforeRefused = 3, servesPage }: SocketOptions): AppClient {
   const remote = createRemote<Operations, Events>(events, send);
   const listeners = new Set<(connection: Connection) => void>();
   let outbox: CallMessage[] = [];
@@ -88,6 +90,13 @@ export function createSocketClient({ open, triesBeforeRefused = 3 }: SocketOptio
     // A server that was restarted has another key, so a page that was connected may have to be opened again, too.
     const phase = attempts >= (everOpen ? triesOnceOpen : triesBeforeRefused) ? 'refused' : 'lost';
     tell({ phase, retryAt: Date.now() + wait });
+    if (phase === 'refused') void stopIfLocked();
+  }
+
+  async function stopIfLocked(): Promise<void> {
+    if (!(await servesPage()) || socket || connection.phase !== 'refused') return;
+    clearTimeout(timer);
+    tell({ phase: 'locked', retryAt: null });
   }
 
   function reconnect(): void {

@@ -9,7 +9,7 @@ import type { EngineStatus, Stall } from '../../../electron/contract/engine';
 import type { ErrorPayload } from '../../../electron/contract/errors';
 import { changeOf } from '../../../electron/contract/fit';
 import { i18n } from '../../language';
-import type { AppState } from '../../state/appState';
+import type { AppState, ConnectionPhase } from '../../state/appState';
 import { useOffers } from '../../state/lib/useOffers';
 import {
   selectConnection,
@@ -140,7 +140,7 @@ function bannerText(status: EngineStatus | null, facts: Facts): BannerText | nul
       if (facts.recovered) return recoveringText();
       if (status.loadStep === 'calibration') {
         const title = name === null ? t`Measuring the model` : t`Measuring ${name}`;
-        return info(title, t`Once for each model: its turbo cache is then more exact.`);
+        return info(title, t`Once for each model: its compressed cache is then more exact. You can ask already.`);
       }
       if (status.loadStep === 'cache') {
         return info(t`Saving the session`, t`This chat will not have to be processed again.`);
@@ -279,7 +279,7 @@ export function ConnectionBanner() {
   return (
     <Banner
       tone="warn"
-      title={phase === 'refused' ? t`Concertina does not answer this page.` : t`The connection to Concertina was lost.`}
+      title={connectionText(phase).title}
       testId="connection-banner"
       className="mx-4 my-2"
       actions={
@@ -288,12 +288,29 @@ export function ConnectionBanner() {
         </Button>
       }
     >
-      {phase === 'refused'
-        ? t`Is it still running? Open the whole address that “npm run serve” printed: the key at its end lets a new tab in.`
-        : t`Answers go on being written and will be here when it is back.`}{' '}
-      <Countdown until={retryAt} />
+      {connectionText(phase).body} <Countdown until={retryAt} />
     </Banner>
   );
+}
+
+function connectionText(phase: ConnectionPhase): { title: string; body: string } {
+  switch (phase) {
+    case 'locked':
+      return {
+        title: t`This address has no key, or an old one.`,
+        body: t`Open the whole address that the terminal printed, with the key at its end.`,
+      };
+    case 'refused':
+      return {
+        title: t`Concertina does not answer this page.`,
+        body: t`Is it still running? Start it again in the terminal; this page connects by itself.`,
+      };
+    default:
+      return {
+        title: t`The connection to Concertina was lost.`,
+        body: t`Answers go on being written and will be here when it is back.`,
+      };
+  }
 }
 
 function Countdown({ until }: { until: number | null }) {

@@ -49,8 +49,9 @@ for (const search of ['', '?token=wrong', '?token=no,token']) {
   }) => {
     const page = await browserOfDebian.newPage();
     await page.goto(`${new URL(server.url).origin}/${search}`);
-    await expect(page.getByTestId('connection-banner')).toContainText('does not answer this page');
+    await expect(page.getByTestId('connection-banner')).toContainText('This address has no key, or an old one.');
     await expect(page.getByTestId('connection-banner')).toContainText('Open the whole address');
+    await expect(page.getByTestId('connection-banner')).not.toContainText('Next try');
     await expect(page.getByTestId('chat-item')).toHaveCount(0);
     await page.context().close();
   });

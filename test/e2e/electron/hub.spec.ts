@@ -195,7 +195,7 @@ test('search, grades, a download that is cut and goes on after a restart, chat; 
   await hub.close();
   await page.getByTestId('sidebar-models').click();
   await expect(page.getByTestId('hub-problem')).toContainText('The hub cannot be reached');
-  await expect(item(page, 'Qwen/Qwen3-8B-GGUF')).toContainText('not verified here');
+  await expect(item(page, 'Qwen/Qwen3-8B-GGUF')).toContainText('not tested by us yet');
   await page.keyboard.press('Escape');
 
   await addOtherApps(page);

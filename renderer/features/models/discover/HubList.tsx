@@ -158,7 +158,7 @@ function SuggestedItem({ entry, chosen }: { entry: CatalogEntry; chosen: boolean
           <Trans>{formatContext(entry.trained)} context</Trans>
         </span>
         <span>{entry.license}</span>
-        <span>{entry.verifiedHere ? t`run by us` : t`not verified here`}</span>
+        <span>{entry.verifiedHere ? t`tested by us` : t`not tested by us yet`}</span>
       </span>
     </Item>
   );

@@ -130,7 +130,7 @@ function SuggestedFacts({ entry }: { entry: CatalogEntry }) {
           {formatShortCount(entry.billions)} B parameters, trained for {formatContext(entry.trained)}, license{' '}
           {entry.license}; begin with {entry.quant}.
         </Trans>{' '}
-        {!entry.verifiedHere && t`From the list that comes with the app; not verified here.`}
+        {!entry.verifiedHere && t`From the list that comes with the app; not tested by us yet.`}
       </p>
     </div>
   );

@@ -190,7 +190,7 @@ function Places({ model }: { model: ModelEntry }) {
               </span>
               <Button size="small" tone="quiet" onClick={() => void models.removePlace(place.id)}>
                 <X className="size-3.5" aria-hidden="true" />
-                <Trans>Off the list</Trans>
+                <Trans>Take off the list (the file stays)</Trans>
               </Button>
               <DeleteModel model={model} place={place} />
             </li>

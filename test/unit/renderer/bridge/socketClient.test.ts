@@ -20,7 +20,9 @@ class FakeSocket implements Socket {
 
 describe('the socket client', () => {
   let sockets: FakeSocket[];
+  let serves: boolean;
   beforeEach(() => {
+    serves = false;
     vi.useFakeTimers();
     sockets = [];
   });
@@ -33,6 +35,7 @@ describe('the socket client', () => {
         sockets.push(socket);
         return socket;
       },
+      servesPage: async () => serves,
     });
     const phases: Connection['phase'][] = [];
     client.onConnection(({ phase }) => phases.push(phase));
@@ -120,6 +123,22 @@ describe('the socket client', () => {
     sockets.at(-1)?.close();
     expect(phases.at(-1)).toBe('refused');
     client.reconnect();
+    sockets.at(-1)?.onopen?.();
+    expect(phases.at(-1)).toBe('open');
+  });
+
+  it('says that the key is refused when the server is there, and stops trying', async () => {
+    const { client, phases } = start();
+    serves = true;
+    for (let i = 0; i < 3; i++) {
+      sockets.at(-1)?.close();
+      if (i < 2) await vi.advanceTimersByTimeAsync(backoffMs(i));
+    }
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(phases.slice(-2)).toEqual(['refused', 'locked']);
+    expect(sockets).toHaveLength(3);
+    client.reconnect();
+    expect(sockets).toHaveLength(4);
     sockets.at(-1)?.onopen?.();
     expect(phases.at(-1)).toBe('open');
   });
