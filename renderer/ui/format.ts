@@ -51,6 +51,11 @@ export function formatDay(iso: string): string {
   return Number.isNaN(time) ? '' : new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'medium' }).format(time);
 }
 
+/** "Nov 3, 2026, 2:05 PM" */
+export function formatMoment(ms: number): string {
+  return new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'medium', timeStyle: 'short' }).format(ms);
+}
+
 /** A context length in little room: 8K, 128K, 1M; a length that is no round number in full. */
 export function formatContext(tokens: number): string {
   if (tokens >= 1024 * 1024 && tokens % (1024 * 1024) === 0) return `${tokens / 1024 / 1024}M`;

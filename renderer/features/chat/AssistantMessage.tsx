@@ -1,6 +1,10 @@
+import { msg, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { ChevronRight, Columns2, Columns3, RefreshCw } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { type Message, openPart, partMessageId, type Summary } from '../../../electron/contract/chats';
+import { i18n } from '../../language';
+import { sectionLabel } from '../../state/lib/sectionLabel';
 import { selectEmbeddedModel } from '../../state/slices/models';
 import { useActions, useApp } from '../../state/useApp';
 import { Bellows } from '../../ui/Bellows';
@@ -21,7 +25,7 @@ export function AssistantMessage(props: RowProps) {
   const { message } = props;
   return (
     <article
-      aria-label="Answer"
+      aria-label={t`Answer`}
       data-testid="message-assistant"
       data-message-id={message.id}
       data-state={message.stopReason ?? 'writing'}
@@ -42,12 +46,10 @@ function Note({ testId, title, children }: { testId: string; title?: string; chi
 }
 
 /** By the person's own choice in the settings; it is said all the same. */
-const leftOutTitle =
-  'The context was too short for all of them. Its length, and what happens when it is full, are in the settings.';
+const leftOutTitle = msg`The context was too short for all of them. Its length, and what happens when it is full, are in the settings.`;
 
 /** Which questions those were, the chips above them show. */
-const releasedTitle =
-  'The context was too short for the passages of all questions. The words of the questions and answers stayed.';
+const releasedTitle = msg`The context was too short for the passages of all questions. The words of the questions and answers stayed.`;
 
 /** What the built-in model answers where it finds nothing, in half of all cases about a text that does say it. */
 const foundNothing = 'The text does not say.';
@@ -63,14 +65,16 @@ function BuiltInHelp({ message: { modelName, parentId, text } }: { message: Mess
       {nothing && <FoundNothing />}
       <FoundPassages questionId={parentId}>
         <p className="mt-1.5 text-xs text-ink-3" data-testid="bigger-model">
-          A bigger model answers better:{' '}
-          <button
-            type="button"
-            className="text-accent underline-offset-4 hover:underline"
-            onClick={() => ui.showModels('discover')}
-          >
-            Get a real model
-          </button>
+          <Trans>
+            A bigger model answers better:{' '}
+            <button
+              type="button"
+              className="text-accent underline-offset-4 hover:underline"
+              onClick={() => ui.showModels('discover')}
+            >
+              Get a real model
+            </button>
+          </Trans>
         </p>
       </FoundPassages>
     </>
@@ -80,7 +84,9 @@ function BuiltInHelp({ message: { modelName, parentId, text } }: { message: Mess
 function FoundNothing() {
   return (
     <Note testId="found-nothing">
-      The built-in model found nothing; the text may say it all the same. Ask in other words, or look yourself.
+      <Trans>
+        The built-in model found nothing; the text may say it all the same. Ask in other words, or look yourself.
+      </Trans>
     </Note>
   );
 }
@@ -100,20 +106,20 @@ function FinishedAnswer({ message, documents, released, ...place }: RowProps) {
       </AnswerSources>
       {!message.summary && <BuiltInHelp message={message} />}
       {released > 0 && (
-        <Note testId="released" title={releasedTitle}>
+        <Note testId="released" title={i18n._(releasedTitle)}>
           {releasedText(released, 'then')}
         </Note>
       )}
       {message.leftOut !== undefined && (
-        <Note testId="left-out" title={leftOutTitle}>
+        <Note testId="left-out" title={i18n._(leftOutTitle)}>
           {leftOutText(message.leftOut, 'then')}
         </Note>
       )}
       <StopNotice message={message} onRegenerate={regenerate} onGoOn={() => void conversation.goOn(message)} />
       <div className="mt-1.5 -ml-1.5 flex min-h-7 flex-wrap items-center gap-x-0.5 text-ink-3">
-        {message.text !== '' && <CopyButton text={message.text} label="Copy answer" />}
+        {message.text !== '' && <CopyButton text={message.text} label={t`Copy answer`} />}
         <IconButton
-          label="Regenerate"
+          label={t`Regenerate`}
           icon={<RefreshCw />}
           size="small"
           className="needs-idle"
@@ -121,7 +127,7 @@ function FinishedAnswer({ message, documents, released, ...place }: RowProps) {
           data-testid="regenerate"
         />
         <IconButton
-          label="Compare cache types on this question"
+          label={t`Compare cache types on this question`}
           icon={<Columns3 />}
           size="small"
           onClick={() => compare.showChat(message.id)}
@@ -143,7 +149,7 @@ function CompareButton({ message }: { message: Message }) {
   return (
     <>
       <IconButton
-        label="Compare the answers"
+        label={t`Compare the answers`}
         icon={<Columns2 />}
         size="small"
         onClick={() => setOpen(true)}
@@ -176,8 +182,8 @@ function LiveSummary({ message, summary }: { message: Message; summary: Summary 
   return (
     <div className="grid gap-4" data-testid="summary-live" data-done={done.length} data-parts={parts.length}>
       {done.map(({ label, text }) => (
-        <section key={label} aria-label={label}>
-          <h4 className="text-xs font-semibold text-ink-3">{label}</h4>
+        <section key={label} aria-label={sectionLabel(label)}>
+          <h4 className="text-xs font-semibold text-ink-3">{sectionLabel(label)}</h4>
           <AnswerText text={text} />
         </section>
       ))}
@@ -204,7 +210,7 @@ function Progress({ summary }: { summary: Summary }) {
       </div>
       <div
         role="progressbar"
-        aria-label="Parts that are done"
+        aria-label={t`Parts that are done`}
         aria-valuenow={Math.round(share * 100)}
         aria-valuetext={formatPercent(share)}
         aria-valuemin={0}
@@ -219,20 +225,20 @@ function Progress({ summary }: { summary: Summary }) {
 
 // How far a summary is, in words and shares. Pure.
 
-const names: Record<Summary['kind'], string> = { summary: 'summary', outline: 'outline' };
-
 /** What is being done: "Part 3 of 9: Pages 25-36". */
 export function stepText(summary: Summary): string {
   const { kind, parts } = summary;
-  if (parts.length === 0) return 'Cutting the document into parts';
+  if (parts.length === 0) return t`Cutting the document into parts`;
   const index = openPart(summary);
   const part = parts[index];
-  if (!part) return parts.length === 1 ? 'Reading' : `Joining the ${names[kind]} of the whole`;
+  if (!part && parts.length === 1) return t`Reading`;
+  if (!part) return kind === 'summary' ? t`Joining the summary of the whole` : t`Joining the outline of the whole`;
   const same = parts.filter(({ source }) => source.kind === part.source.kind);
   if (part.source.kind === 'parts') {
-    return `Joining ${part.label.toLowerCase()}, group ${same.indexOf(part) + 1} of ${same.length}`;
+    const { first, last } = part.source;
+    return t`Joining parts ${`${first + 1}-${last + 1}`}, group ${same.indexOf(part) + 1} of ${same.length}`;
   }
-  return `Part ${same.indexOf(part) + 1} of ${formatCount(same.length)}: ${part.label}`;
+  return t`Part ${same.indexOf(part) + 1} of ${formatCount(same.length)}: ${sectionLabel(part.label)}`;
 }
 
 /** Tokens of parts that are done, of all. */
@@ -249,7 +255,7 @@ export function leftText({ parts }: Summary): string | null {
   const tokens = done.reduce((sum, part) => sum + part.tokens, 0);
   if (done.length === 0 || tokens === 0 || done.length === parts.length) return null;
   const left = parts.reduce((sum, part) => sum + (part.ms === null ? part.tokens : 0), 0);
-  return `about ${formatTimeLeft((left / tokens) * ms + ms / done.length)} left`;
+  return t`about ${formatTimeLeft((left / tokens) * ms + ms / done.length)} left`;
 }
 
 /** What was done, for a summary that has ended. */
@@ -257,8 +263,8 @@ export function doneText({ parts }: Summary): string {
   const read = parts.filter(({ source }) => source.kind === 'document');
   const done = read.filter(({ ms }) => ms !== null).length;
   return done === read.length
-    ? `Read in ${formatCount(read.length)} parts`
-    : `${formatCount(done)} of ${formatCount(read.length)} parts are read`;
+    ? t`Read in ${formatCount(read.length)} parts`
+    : t`${formatCount(done)} of ${formatCount(read.length)} parts are read`;
 }
 
 // What a summary was made of: folded above it, open for as long as there is nothing else.
@@ -284,15 +290,18 @@ function SummaryParts({ id, summary, open: openFirst }: { id: string; summary: S
       {open && (
         <div className="mt-2 ml-1.5 grid gap-3 border-l-2 border-line pl-4">
           {written.map(({ label, text, ms }) => (
-            <section key={label} aria-label={label} data-testid="summary-part">
+            <section key={label} aria-label={sectionLabel(label)} data-testid="summary-part">
               <h4 className="text-xs font-semibold text-ink-3">
-                {label}
-                {ms === null && ', not done'}
+                {ms === null ? t`${sectionLabel(label)}, not done` : sectionLabel(label)}
               </h4>
               <AnswerText text={text} />
             </section>
           ))}
-          {written.length === 0 && <p className="text-ink-3">Nothing is written yet.</p>}
+          {written.length === 0 && (
+            <p className="text-ink-3">
+              <Trans>Nothing is written yet.</Trans>
+            </p>
+          )}
         </div>
       )}
     </div>

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { useActions } from '../../state/useApp';
 import { IconButton } from '../../ui/Button';
@@ -15,17 +16,17 @@ export function BranchSwitcher({ index, count, previousId, nextId }: BranchSwitc
   return (
     <span className="inline-flex items-center text-xs text-ink-3 tabular-nums" data-testid="branch-switcher">
       <IconButton
-        label="Previous version"
+        label={t`Previous version`}
         icon={<ChevronLeft />}
         size="small"
         disabled={previousId === null}
         onClick={() => previousId && void conversation.selectBranch(previousId)}
       />
-      <span role="status" aria-label={`Version ${index + 1} of ${count}`}>
+      <span role="status" aria-label={t`Version ${index + 1} of ${count}`}>
         {index + 1}/{count}
       </span>
       <IconButton
-        label="Next version"
+        label={t`Next version`}
         icon={<ChevronRight />}
         size="small"
         disabled={nextId === null}

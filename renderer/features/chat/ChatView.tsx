@@ -1,5 +1,7 @@
 /** The middle of the window: messages or the welcome, what went wrong, and below them the composer. */
 
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { ChevronDown, ChevronUp, LoaderCircle, X } from 'lucide-react';
 import { type ReactNode, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import type { Chat } from '../../../electron/contract/chats';
@@ -36,19 +38,21 @@ export function ChatView({ composer, firstModel }: { composer: ReactNode; firstM
           className="absolute top-3 left-1/2 flex -translate-x-1/2 items-center gap-2 rounded-full bg-raised px-3 py-1 text-xs text-ink-2 shadow-pop"
         >
           <LoaderCircle className="size-3.5 animate-spin" aria-hidden="true" />
-          Opening the chat
+          <Trans>Opening the chat</Trans>
         </p>
       )}
       <div className="mx-auto w-full max-w-3xl px-4 pb-3 sm:px-6">
         {chat && chat.damagedLines > 0 && (
-          <Banner tone="warn" title="Part of this chat’s file was damaged." className="mb-2">
-            {chat.damagedLines === 1 ? 'One piece is' : `${chat.damagedLines} pieces are`} missing; the rest is here.
-            What could not be read was kept in a file beside it.
+          <Banner tone="warn" title={t`Part of this chat’s file was damaged.`} className="mb-2">
+            {plural(chat.damagedLines, {
+              one: 'One piece is missing; the rest is here. What could not be read was kept in a file beside it.',
+              other: '# pieces are missing; the rest is here. What could not be read was kept in a file beside it.',
+            })}
           </Banner>
         )}
         {formerBuiltIn !== null && (
           <p className="mb-2 text-center text-xs text-ink-3" role="status" data-testid="former-model">
-            {formerBuiltIn} is no longer built in. The new built-in model answers from here on.
+            <Trans>{formerBuiltIn} is no longer built in. The new built-in model answers from here on.</Trans>
           </p>
         )}
         <ProblemBanner />
@@ -94,8 +98,8 @@ function FindBar({ chat }: { chat: Chat }) {
         ref={field}
         type="search"
         data-testid="find-field"
-        aria-label="Find in this chat"
-        placeholder="Find in this chat"
+        aria-label={t`Find in this chat`}
+        placeholder={t`Find in this chat`}
         autoComplete="off"
         spellCheck={false}
         value={query}
@@ -117,7 +121,7 @@ function FindBar({ chat }: { chat: Chat }) {
         {words !== '' && countText(place, hits.length)}
       </span>
       <IconButton
-        label="Message before"
+        label={t`Message before`}
         keys="Shift+Enter"
         icon={<ChevronUp />}
         size="small"
@@ -125,22 +129,22 @@ function FindBar({ chat }: { chat: Chat }) {
         disabled={hits.length === 0}
       />
       <IconButton
-        label="Next message"
+        label={t`Next message`}
         keys="Enter"
         icon={<ChevronDown />}
         size="small"
         onClick={() => go(1)}
         disabled={hits.length === 0}
       />
-      <IconButton label="Close the search" keys="Esc" icon={<X />} size="small" onClick={ui.closeFind} />
+      <IconButton label={t`Close the search`} keys="Esc" icon={<X />} size="small" onClick={ui.closeFind} />
     </search>
   );
 }
 
 function countText(place: number, count: number): string {
-  if (count === 0) return 'not found';
-  const messages = `${count} ${count === 1 ? 'message' : 'messages'}`;
-  return place === -1 ? messages : `${place + 1} of ${messages}`;
+  if (count === 0) return t`not found`;
+  if (place === -1) return plural(count, { one: '# message', other: '# messages' });
+  return plural(count, { one: `${place + 1} of # message`, other: `${place + 1} of # messages` });
 }
 
 /** The last action that failed: what happened, and the way out where the app has one. */
@@ -164,12 +168,12 @@ function ProblemBanner() {
         <>
           {offersSettings && (
             <Button size="small" onClick={() => ui.showSettings('memory')}>
-              Open settings
+              <Trans>Open settings</Trans>
             </Button>
           )}
           {offersModels && (
             <Button size="small" onClick={() => ui.setPicker(true)}>
-              Choose a model
+              <Trans>Choose a model</Trans>
             </Button>
           )}
         </>

@@ -1,5 +1,7 @@
 /** All answers to one question beside each other, with the words that differ from the shown one. */
 
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { diffWordsWithSpace } from 'diff';
 import { useMemo } from 'react';
 import type { Message } from '../../../electron/contract/chats';
@@ -38,8 +40,12 @@ export default function CompareAnswers({ message, onClose }: CompareAnswersProps
 
   return (
     <Dialog
-      title="Compare answers"
-      description={`${answers.length} answers to the same question. Marked words are not in the ${only ? 'other one' : 'shown one'}.`}
+      title={t`Compare answers`}
+      description={
+        only
+          ? t`${answers.length} answers to the same question. Marked words are not in the other one.`
+          : t`${answers.length} answers to the same question. Marked words are not in the shown one.`
+      }
       open
       onOpenChange={(open) => !open && onClose()}
       className="w-[calc(100%-2rem)] max-w-6xl"
@@ -47,7 +53,7 @@ export default function CompareAnswers({ message, onClose }: CompareAnswersProps
     >
       <section
         className="flex min-h-0 gap-px overflow-auto rounded-b-xl bg-line max-md:flex-col"
-        aria-label="Answers"
+        aria-label={t`Answers`}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keyboard
         tabIndex={0}
       >
@@ -55,7 +61,7 @@ export default function CompareAnswers({ message, onClose }: CompareAnswersProps
           <Column
             key={answer.id}
             answer={answer}
-            name={`Version ${index + 1}`}
+            name={t`Version ${index + 1}`}
             shown={answer.id === message.id}
             pieces={piecesOf(answer, message.id, compared, only?.id)}
             onShow={() => show(answer.id)}
@@ -93,16 +99,28 @@ function Column({ answer, name, shown, pieces, onShow }: ColumnProps) {
     >
       <h3 className="flex min-h-7 items-center gap-2 text-sm font-medium">
         {name}
-        {shown && <span className="text-xs font-normal text-ink-3">shown in the chat</span>}
+        {shown && (
+          <span className="text-xs font-normal text-ink-3">
+            <Trans>shown in the chat</Trans>
+          </span>
+        )}
         {!shown && (
           <Button size="small" className="ml-auto" onClick={onShow}>
-            Show in the chat
+            <Trans>Show in the chat</Trans>
           </Button>
         )}
       </h3>
-      {pieces === null && <p className="mt-2 text-xs text-ink-3">Too different to mark the words.</p>}
+      {pieces === null && (
+        <p className="mt-2 text-xs text-ink-3">
+          <Trans>Too different to mark the words.</Trans>
+        </p>
+      )}
       <p dir="auto" className="lines-auto mt-2 mb-4 flex-1 text-sm leading-relaxed break-words whitespace-pre-wrap">
-        {answer.text === '' && <span className="text-ink-3">No text.</span>}
+        {answer.text === '' && (
+          <span className="text-ink-3">
+            <Trans>No text.</Trans>
+          </span>
+        )}
         {(pieces ?? [{ text: answer.text, own: false }]).map(({ text, own }, i) =>
           own ? (
             // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text, in their order

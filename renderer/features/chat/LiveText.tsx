@@ -1,8 +1,12 @@
 /** Text of an answer that is being written: the only part of the list that a token renders again. */
 
+import type { MessageDescriptor } from '@lingui/core';
+import { msg, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { useDeferredValue, useEffect, useState } from 'react';
 import type { Message } from '../../../electron/contract/chats';
 import type { LiveStats } from '../../../electron/contract/engine';
+import { i18n } from '../../language';
 import type { LiveAnswer as Live } from '../../state/appState';
 import { selectEngineState, waitsFor } from '../../state/slices/engine';
 import { selectLive } from '../../state/slices/live';
@@ -33,7 +37,9 @@ function BeforeText({ live }: { live: Live | null }) {
   if (live?.stats?.phase !== 'decode') return <PrefillProgress stats={live?.stats ?? null} />;
   return (
     <p className="caret text-base text-ink-3">
-      <span className="sr-only">The answer begins.</span>
+      <span className="sr-only">
+        <Trans>The answer begins.</Trans>
+      </span>
     </p>
   );
 }
@@ -44,29 +50,36 @@ function shown(stored: string, live: Live | null, part: 'text' | 'thinking'): st
   return live.fromStart ? live[part] : stored + live[part];
 }
 
-const words: Partial<Record<LiveStats['phase'], string>> = {
-  saving: 'Saving the other chat',
-  restoring: 'Loading what was read before',
+const words: Partial<Record<LiveStats['phase'], MessageDescriptor>> = {
+  saving: msg`Saving the other chat`,
+  restoring: msg`Loading what was read before`,
 };
 
 /** The bellows open as the prompt is read. A short prompt is over before this appears. */
 function PrefillProgress({ stats }: { stats: LiveStats | null }) {
-  if (stats?.phase === 'queued') return <p className="text-sm text-ink-3">Queued behind another answer.</p>;
+  if (stats?.phase === 'queued')
+    return (
+      <p className="text-sm text-ink-3">
+        <Trans>Queued behind another answer.</Trans>
+      </p>
+    );
   const prefill = stats ? prefillOf(stats) : null;
   const counted = prefill !== null && prefill.total > 0;
   return (
     <div className="appear-late max-w-md" data-testid="prefill-progress">
       <div className="flex items-baseline justify-between gap-4 text-sm">
-        <span className="font-medium text-ink">{words[stats?.phase ?? 'prefill'] ?? 'Reading'}</span>
+        <span className="font-medium text-ink">{i18n._(words[stats?.phase ?? 'prefill'] ?? msg`Reading`)}</span>
         {counted && (
           <span className="text-ink-3 tabular-nums">
-            {formatCount(prefill.done)} of {formatCount(prefill.total)} tokens
+            <Trans>
+              {formatCount(prefill.done)} of {formatCount(prefill.total)} tokens
+            </Trans>
           </span>
         )}
       </div>
       <div
         role="progressbar"
-        aria-label="Reading the prompt"
+        aria-label={t`Reading the prompt`}
         aria-valuenow={counted ? prefill.done : undefined}
         aria-valuemin={0}
         aria-valuemax={counted ? prefill.total : undefined}
@@ -100,7 +113,7 @@ function TimeLeft({ ms }: { ms: number }) {
     const timer = setInterval(() => setPassed(performance.now() - from), 1000);
     return () => clearInterval(timer);
   }, []);
-  return `${formatTimeLeft(Math.max(0, ms - passed))} left`;
+  return t`${formatTimeLeft(Math.max(0, ms - passed))} left`;
 }
 
 export interface Prefill {
@@ -125,7 +138,7 @@ export function prefillOf(stats: LiveStats): Prefill {
 
 /** Below the bar; each half only where there is something to tell. */
 export function rateText({ promptTokensPerSecondNow: rate, cachedTokens }: LiveStats): string {
-  const cached = `${formatCount(cachedTokens)} already in the cache`;
+  const cached = t`${formatCount(cachedTokens)} already in the cache`;
   const parts = [...(rate > 0 ? [`${formatRate(rate)} tok/s`] : []), ...(cachedTokens > 0 ? [cached] : [])];
   return parts.join(', ');
 }

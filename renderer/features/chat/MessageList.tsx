@@ -1,5 +1,7 @@
 /** The shown branch of a chat. Only the rows near the view are in the page, however long the chat is. */
 
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { ArrowDown } from 'lucide-react';
 import { memo, type RefObject, useEffect, useMemo, useRef } from 'react';
 import { type Chat, type Message, releasedAlong } from '../../../electron/contract/chats';
@@ -43,7 +45,7 @@ export function MessageList({ chat }: { chat: Chat }) {
       <div className="fade-top relative min-h-0 flex-1">
         <section
           ref={scrollRef}
-          aria-label="Messages"
+          aria-label={t`Messages`}
           data-testid="messages"
           data-busy={busy || undefined}
           className="h-full overflow-y-auto [overflow-anchor:none] [scrollbar-gutter:stable_both-edges]"
@@ -90,7 +92,7 @@ export function MessageList({ chat }: { chat: Chat }) {
             className="rise absolute bottom-3 left-1/2 -translate-x-1/2 rounded-full shadow-pop"
           >
             <ArrowDown className="size-3.5" aria-hidden="true" />
-            To the end
+            <Trans>To the end</Trans>
           </Button>
         )}
       </div>

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { ChevronDown, FileText, Pencil } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import type { Attachment, AttachmentPart, Message } from '../../../electron/contract/chats';
@@ -7,6 +9,7 @@ import type { Place } from '../../state/appState';
 import { selectChatId, selectMessage } from '../../state/lib/openChat';
 import { partText, sectionsIn, wordsText } from '../../state/lib/partText';
 import { reasonText, wordsAloneText } from '../../state/lib/reasons';
+import { sectionLabel } from '../../state/lib/sectionLabel';
 import { selectInfo, selectSections } from '../../state/slices/documents';
 import { selectIsAnswering } from '../../state/slices/live';
 import { useActions, useApp } from '../../state/useApp';
@@ -38,7 +41,10 @@ export function SentDocuments({ message, released }: SentDocumentsProps) {
     <>
       <SentMedia attachments={attachments} />
       {!attachments.every(isSentFile) && (
-        <ul className="mb-1.5 flex max-w-[88%] flex-wrap justify-end gap-1.5" aria-label="Documents of this question">
+        <ul
+          className="mb-1.5 flex max-w-[88%] flex-wrap justify-end gap-1.5"
+          aria-label={t`Documents of this question`}
+        >
           {attachments.map((attachment, i) =>
             isSentFile(attachment) ? null : (
               // biome-ignore lint/suspicious/noArrayIndexKey: a sent question never changes
@@ -80,8 +86,7 @@ function Chip({ attachment, released, onSearch }: ChipProps) {
       <FileText className={cx('size-3.5 shrink-0', !released && 'text-accent')} aria-hidden="true" />
       <span className={cx('truncate', !released && 'font-medium')}>{name}</span>
       <span className="shrink-0 text-ink-3">
-        {partText(part, info)}
-        {released && ', no longer in the prompt'}
+        {released ? t`${partText(part, info)}, no longer in the prompt` : partText(part, info)}
       </span>
     </>
   );
@@ -90,7 +95,7 @@ function Chip({ attachment, released, onSearch }: ChipProps) {
       <button
         type="button"
         data-testid="sent-document"
-        title={`Show ${name}`}
+        title={t`Show ${name}`}
         onClick={() => documents.openAt(documentId)}
         className={cx(chipClass, heldClass)}
       >
@@ -100,7 +105,7 @@ function Chip({ attachment, released, onSearch }: ChipProps) {
   }
   return (
     <Popover
-      label={`What was used of ${name}`}
+      label={t`What was used of ${name}`}
       align="end"
       className="max-h-96 w-80 p-2"
       open={open}
@@ -119,8 +124,10 @@ function Chip({ attachment, released, onSearch }: ChipProps) {
     >
       {released && (
         <p className="mb-1 border-b border-line px-2 pt-1 pb-2 text-xs text-ink-2" data-testid="released-note">
-          The model no longer sees these passages: a later question needed their room. The words of this question and of
-          its answer stayed. You can still read the passages here.
+          <Trans>
+            The model no longer sees these passages: a later question needed their room. The words of this question and
+            of its answer stayed. You can still read the passages here.
+          </Trans>
         </p>
       )}
       {part.kind === 'passages' && part.words !== undefined && (
@@ -157,8 +164,8 @@ function SearchedFor({ words, onSearch }: SearchedForProps) {
         <WordsForm
           most={limits.maxSearchWords}
           words={words}
-          submit="Search and answer again"
-          note="Starts a new branch. The old one stays."
+          submit={t`Search and answer again`}
+          note={t`Starts a new branch. The old one stays.`}
           busy={busy}
           onSubmit={(next) => void onSearch(next)}
           onCancel={() => setEditing(false)}
@@ -166,19 +173,19 @@ function SearchedFor({ words, onSearch }: SearchedForProps) {
       ) : (
         <button
           type="button"
-          title="Search for other words"
+          title={t`Search for other words`}
           onClick={() => setEditing(true)}
           className="w-full text-start break-words text-ink-3 hover:text-ink"
         >
           {words === '' ? (
-            'No word of the question is in the document. This is its beginning.'
+            t`No word of the question is in the document. This is its beginning.`
           ) : (
-            <>
+            <Trans>
               Searched for:{' '}
               <span dir="auto" className="text-ink">
                 {wordsText(words)}
               </span>
-            </>
+            </Trans>
           )}
           <Pencil className="ml-1.5 inline size-3" aria-hidden="true" />
         </button>
@@ -200,7 +207,9 @@ export function FoundPassages({ questionId, children }: { questionId: string | n
       data-testid="found-passages"
       className="mt-3 max-w-2xl rounded-lg border border-line bg-raised px-2 pt-2 pb-2.5"
     >
-      <p className="px-2 text-xs font-medium text-ink-2">What was found for this question. See for yourself:</p>
+      <p className="px-2 text-xs font-medium text-ink-2">
+        <Trans>What was found for this question. See for yourself:</Trans>
+      </p>
       {looked.map((attachment) => (
         <div key={attachment.documentId}>
           {looked.length > 1 && <p className="mt-1 truncate px-2 text-xs text-ink-3">{attachment.name}</p>}
@@ -261,7 +270,11 @@ function UsedParts({ attachment: { documentId, part }, testId = 'used-parts', cl
           </button>
         </li>
       ))}
-      {used.length === 0 && <li className="px-2 py-1 text-ink-2">No relevant passages found.</li>}
+      {used.length === 0 && (
+        <li className="px-2 py-1 text-ink-2">
+          <Trans>No relevant passages found.</Trans>
+        </li>
+      )}
     </ol>
   );
 }
@@ -292,7 +305,7 @@ export function usedOf(part: AttachmentPart, sections: readonly Section[]): Used
   if (part.kind === 'whole') return [];
   if (part.kind === 'sections') {
     return part.sections.map((section) => ({
-      label: sections[section]?.label ?? '…',
+      label: sectionLabel(sections[section]?.label ?? '…'),
       place: { section },
       start: null,
     }));
@@ -300,14 +313,14 @@ export function usedOf(part: AttachmentPart, sections: readonly Section[]): Used
   if (part.kind !== 'passages') {
     const pages = part.kind === 'image' ? (part.pages ?? []) : [];
     return pages.map((page) => ({
-      ...{ label: sections[page - 1]?.label ?? '…', place: { section: page - 1 }, start: null },
+      ...{ label: sectionLabel(sections[page - 1]?.label ?? '…'), place: { section: page - 1 }, start: null },
     }));
   }
   return part.passages.map((passage) => {
     const last = [...sectionsIn([{ kind: 'passages', passages: [passage] }], sections)].at(-1);
     const end = last === undefined ? passage.label : (sections[last]?.label ?? passage.label);
     return {
-      label: end === passage.label ? end : `${passage.label} to ${end}`,
+      label: end === passage.label ? sectionLabel(end) : t`${sectionLabel(passage.label)} to ${sectionLabel(end)}`,
       place: { offset: passage.start, end: passage.end },
       start: passage.start,
       ...(reasonText(passage) !== null && { reason: reasonText(passage) }),

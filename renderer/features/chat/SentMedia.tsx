@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { AudioLines } from 'lucide-react';
 import type { Attachment } from '../../../electron/contract/chats';
 import { useImage } from '../../state/lib/media';
@@ -15,7 +16,7 @@ export function SentMedia({ attachments }: { attachments: readonly Attachment[] 
   return (
     <ul
       className="mb-1.5 flex max-w-[88%] flex-wrap justify-end gap-1.5"
-      aria-label="Images and sound of this question"
+      aria-label={t`Images and sound of this question`}
       data-testid="sent-media"
     >
       {files.map(({ documentId, name, part }, i) => (

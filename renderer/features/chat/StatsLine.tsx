@@ -1,22 +1,25 @@
+import type { MessageDescriptor } from '@lingui/core';
+import { msg, plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import type { AnswerStats, Message, StopReason } from '../../../electron/contract/chats';
-import { draftsText, formatCount, formatDuration, formatPercent, formatRate } from '../../ui/format';
+import { i18n } from '../../language';
+import { countText } from '../../state/lib/partText';
+import { draftsText, formatCount, formatDuration, formatMoment, formatPercent, formatRate } from '../../ui/format';
 import { Popover } from '../../ui/Popover';
 
-const rereadText =
-  'This model (sliding window or recurrent state) cannot go back in its cache: where an earlier text changes, or thinking is left out of it, the chat is read again from the start.';
+const rereadText = msg`This model (sliding window or recurrent state) cannot go back in its cache: where an earlier text changes, or thinking is left out of it, the chat is read again from the start.`;
 
 /** The figures of one answer, as the engine timed them: the main ones in a line, all of them on a click. */
 export function StatsLine({ message, stats }: { message: Message; stats: AnswerStats }) {
-  const read = readTokens(stats);
   return (
     <Popover
-      label="Figures of this answer"
+      label={t`Figures of this answer`}
       align="start"
       className="w-80 px-4 py-3"
       trigger={
         <button
           type="button"
-          title="All figures of this answer"
+          title={t`All figures of this answer`}
           className="ml-0.5 flex flex-wrap gap-x-3 rounded-md px-1.5 py-0.5 text-left text-xs text-ink-3 tabular-nums hover:bg-hover hover:text-ink-2 aria-expanded:bg-hover"
           data-testid="answer-stats"
           data-toks={stats.tokensPerSecond}
@@ -26,20 +29,29 @@ export function StatsLine({ message, stats }: { message: Message; stats: AnswerS
           data-answer-tokens={stats.answerTokens}
         >
           {stats.tokensPerSecond > 0 && <span>{formatRate(stats.tokensPerSecond)} tok/s</span>}
-          {stats.answerTokens > 0 && <span>first token {formatDuration(stats.ttftMs)}</span>}
-          <span>
-            {formatCount(read)} {read === 1 ? 'token' : 'tokens'} read
-            {stats.rereadTokens > 0 && ` (${formatCount(stats.rereadTokens)} of them once more)`}
-            {stats.cachedTokens > 0 && `, ${formatCount(stats.cachedTokens)} cached`}
-          </span>
+          {stats.answerTokens > 0 && (
+            <span>
+              <Trans>first token {formatDuration(stats.ttftMs)}</Trans>
+            </span>
+          )}
+          <span>{readText(stats)}</span>
           <span>{cacheTypes(stats)}</span>
         </button>
       }
     >
       <StatsTable message={message} />
-      {stats.rereadTokens > 0 && <p className="mt-2 border-t border-line pt-2 text-xs text-ink-3">{rereadText}</p>}
+      {stats.rereadTokens > 0 && (
+        <p className="mt-2 border-t border-line pt-2 text-xs text-ink-3">{i18n._(rereadText)}</p>
+      )}
     </Popover>
   );
+}
+
+function readText(stats: AnswerStats): string {
+  const read = plural(readTokens(stats), { one: '# token read', other: '# tokens read' });
+  const again = stats.rereadTokens > 0 ? t` (${formatCount(stats.rereadTokens)} of them once more)` : '';
+  const cached = stats.cachedTokens > 0 ? t`, ${formatCount(stats.cachedTokens)} cached` : '';
+  return read + again + cached;
 }
 
 export function StatsTable({ message }: { message: Message }) {
@@ -69,14 +81,14 @@ interface StatsRow {
   value: string;
 }
 
-const endings: Record<StopReason, string> = {
-  'end-of-turn': 'by itself',
-  'stop-string': 'at a stop text from the settings',
-  'max-tokens': 'at the limit for one answer',
-  'context-full': 'because the context was full',
-  cancelled: 'because you stopped it',
-  interrupted: 'because the engine stopped',
-  error: 'with an error',
+const endings: Record<StopReason, MessageDescriptor> = {
+  'end-of-turn': msg`by itself`,
+  'stop-string': msg`at a stop text from the settings`,
+  'max-tokens': msg`at the limit for one answer`,
+  'context-full': msg`because the context was full`,
+  cancelled: msg`because you stopped it`,
+  interrupted: msg`because the engine stopped`,
+  error: msg`with an error`,
 };
 
 type Told = Pick<Message, 'stats' | 'stopReason' | 'modelName' | 'createdAt'>;
@@ -85,20 +97,17 @@ type Told = Pick<Message, 'stats' | 'stopReason' | 'modelName' | 'createdAt'>;
 export function statsRows({ stats, stopReason, modelName, createdAt }: Told): StatsRow[] {
   const rows: (StatsRow | null)[] = [
     stats && answerRow(stats),
-    stopReason && { label: 'Ended', value: endings[stopReason] },
-    stats?.drafts ? { label: 'Drafted', value: draftsText(stats.drafts) } : null,
-    stats && stats.answerTokens > 0 ? { label: 'First token', value: `after ${formatDuration(stats.ttftMs)}` } : null,
-    stats && { label: 'Prompt', value: tokens(stats.promptTokens) },
+    stopReason && { label: t`Ended`, value: i18n._(endings[stopReason]) },
+    stats?.drafts ? { label: t`Drafted`, value: draftsText(stats.drafts) } : null,
+    stats && stats.answerTokens > 0 ? { label: t`First token`, value: t`after ${formatDuration(stats.ttftMs)}` } : null,
+    stats && { label: t`Prompt`, value: countText(stats.promptTokens, 'token') },
     stats && cachedRow(stats),
     stats && readRow(stats),
-    stats && {
-      label: 'Context',
-      value: `${formatCount(stats.contextUsed)} of ${tokens(stats.contextSize)} (${formatPercent(stats.contextUsed / stats.contextSize)})`,
-    },
-    stats && { label: 'Cache', value: `K ${stats.typeK}, V ${stats.typeV}` },
-    modelName !== '' ? { label: 'Model', value: modelName } : null,
-    stats && { label: 'Seed', value: String(stats.seed) },
-    { label: 'Started', value: new Date(createdAt).toLocaleString() },
+    stats && contextRow(stats),
+    stats && { label: t`Cache`, value: `K ${stats.typeK}, V ${stats.typeV}` },
+    modelName !== '' ? { label: t`Model`, value: modelName } : null,
+    stats && { label: t`Seed`, value: String(stats.seed) },
+    { label: t`Started`, value: formatMoment(createdAt) },
   ];
   return rows.filter((row) => row !== null);
 }
@@ -109,24 +118,32 @@ export function cacheTypes({ typeK, typeV }: AnswerStats): string {
 
 /** Sums must not look like one run. */
 function answerRow({ answerTokens, tokensPerSecond, parts }: AnswerStats): StatsRow {
-  const speed = tokensPerSecond > 0 ? ` at ${formatRate(tokensPerSecond)} tok/s` : '';
-  const sum = parts > 1 ? `, in ${parts} parts; the figures are of all of them` : '';
-  return { label: 'Answer', value: `${tokens(answerTokens)}${speed}${sum}` };
+  const sum = parts > 1 ? t`, in ${parts} parts; the figures are of all of them` : '';
+  return { label: t`Answer`, value: `${countText(answerTokens, 'token')}${speedText(tokensPerSecond)}${sum}` };
 }
 
 function cachedRow({ cachedTokens, restoredTokens }: AnswerStats): StatsRow {
-  const restored = restoredTokens > 0 ? `, ${formatCount(restoredTokens)} of them restored from the disk` : '';
-  return { label: '– in the cache', value: `${tokens(cachedTokens)}${restored}` };
+  const restored = restoredTokens > 0 ? t`, ${formatCount(restoredTokens)} of them restored from the disk` : '';
+  return { label: t`– in the cache`, value: `${countText(cachedTokens, 'token')}${restored}` };
 }
 
 function readRow(stats: AnswerStats): StatsRow {
   const read = readTokens(stats);
-  const speed =
-    read > 0 && stats.promptTokensPerSecond > 0 ? ` at ${formatRate(stats.promptTokensPerSecond)} tok/s` : '';
-  const again = stats.rereadTokens > 0 ? `, ${formatCount(stats.rereadTokens)} of them once more` : '';
-  return { label: '– newly read', value: `${tokens(read)}${speed}${again}` };
+  const speed = read > 0 ? speedText(stats.promptTokensPerSecond) : '';
+  const again = stats.rereadTokens > 0 ? t`, ${formatCount(stats.rereadTokens)} of them once more` : '';
+  return { label: t`– newly read`, value: `${countText(read, 'token')}${speed}${again}` };
 }
 
-function tokens(count: number): string {
-  return `${formatCount(count)} ${count === 1 ? 'token' : 'tokens'}`;
+function contextRow({ contextUsed: used, contextSize: size }: AnswerStats): StatsRow {
+  const share = formatPercent(used / size);
+  const words = plural(size, {
+    one: `${formatCount(used)} of # token (${share})`,
+    other: `${formatCount(used)} of # tokens (${share})`,
+  });
+  return { label: t`Context`, value: words };
+}
+
+/** Empty: it was not measured. */
+function speedText(perSecond: number): string {
+  return perSecond > 0 ? t` at ${formatRate(perSecond)} tok/s` : '';
 }

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import type { ReactNode } from 'react';
 import { canGoOn, type Message } from '../../../electron/contract/chats';
 import { selectCanRelease, selectChat, selectIsLast } from '../../state/lib/openChat';
@@ -41,13 +43,17 @@ export function StopNotice({ message, onRegenerate, onGoOn }: StopNoticeProps) {
       {last && text.action === 'room' && <RoomActions message={message} onGoOn={text.goesOn ? onGoOn : onRegenerate} />}
       {last && text.goesOn && text.action !== 'room' && (
         <Action className="needs-idle" onClick={onGoOn} testId="continue">
-          Continue
+          <Trans>Continue</Trans>
         </Action>
       )}
-      {text.action === 'settings' && <Action onClick={() => ui.showSettings('memory')}>Open settings</Action>}
+      {text.action === 'settings' && (
+        <Action onClick={() => ui.showSettings('memory')}>
+          <Trans>Open settings</Trans>
+        </Action>
+      )}
       {text.action === 'again' && (
         <Action className="needs-idle" onClick={onRegenerate}>
-          Regenerate
+          <Trans>Regenerate</Trans>
         </Action>
       )}
     </div>
@@ -97,18 +103,18 @@ function RoomActions({ message, onGoOn }: RoomActionsProps) {
     <>
       {(longer || rolls || briefed) && (
         <Button size="small" className="needs-idle" onClick={onGoOn} data-testid="continue">
-          {message.text === '' ? 'Regenerate' : 'Continue'}
+          {message.text === '' ? t`Regenerate` : t`Continue`}
         </Button>
       )}
       {releases && !longer && !rolls && (
         <Button
           size="small"
           className="needs-idle"
-          title="They leave the prompt, as few as it takes. The words of the questions and answers stay; the chat is read again from there."
+          title={t`They leave the prompt, as few as it takes. The words of the questions and answers stay; the chat is read again from there.`}
           onClick={onGoOn}
           data-testid="release"
         >
-          Continue without passages of earlier questions
+          <Trans>Continue without passages of earlier questions</Trans>
         </Button>
       )}
       {!longer && !told && message.stats && <Offers used={message.stats.contextUsed} />}
@@ -117,15 +123,15 @@ function RoomActions({ message, onGoOn }: RoomActionsProps) {
         <Button
           size="small"
           className="needs-idle"
-          title="From now on the oldest messages are left out of what the model reads when the context is full. The system prompt and documents stay in."
+          title={t`From now on the oldest messages are left out of what the model reads when the context is full. The system prompt and documents stay in.`}
           onClick={() => void letGo()}
           data-testid="let-go"
         >
-          Leave out the oldest messages
+          <Trans>Leave out the oldest messages</Trans>
         </Button>
       )}
       <Button size="small" onClick={() => ui.showSettings('memory')}>
-        Open settings
+        <Trans>Open settings</Trans>
       </Button>
     </>
   );
@@ -144,7 +150,7 @@ function Shorten() {
       onClick={() => void briefs.make()}
       data-testid="shorten"
     >
-      Shorten the oldest messages to a brief
+      <Trans>Shorten the oldest messages to a brief</Trans>
     </Button>
   );
 }
@@ -157,7 +163,7 @@ function Offers({ used }: { used: number }) {
       key={typesText(offer.typeK, offer.typeV)}
       size="small"
       className="needs-idle"
-      title={`The model is loaded again, and the chat stays. ${readAgainText(offer)}`}
+      title={t`The model is loaded again, and the chat stays. ${readAgainText(offer)}`}
       onClick={() => void settings.takeOffer({ nCtx: offer.nCtx, typeK: offer.typeK, typeV: offer.typeV })}
       data-testid="full-offer"
     >
@@ -198,30 +204,30 @@ function wordsOf(message: Message): Omit<StopText, 'goesOn'> | null {
         // the figures of a summary are those of all its parts
         title:
           stats && !message.summary
-            ? `Stopped at the limit for one answer, after ${formatCount(stats.answerTokens)} tokens.`
-            : 'Stopped at the token limit.',
-        hint: 'The limit is in the settings, under Sampling.',
+            ? t`Stopped at the limit for one answer, after ${formatCount(stats.answerTokens)} tokens.`
+            : t`Stopped at the token limit.`,
+        hint: t`The limit is in the settings, under Sampling.`,
         action: 'settings',
       };
     case 'context-full':
       return {
         title:
           error?.message ??
-          (stats ? `The context of ${formatCount(stats.contextSize)} tokens is full.` : 'The context is full.'),
-        hint: 'Nothing was cut. Make room, or start a new chat.',
+          (stats ? t`The context of ${formatCount(stats.contextSize)} tokens is full.` : t`The context is full.`),
+        hint: t`Nothing was cut. Make room, or start a new chat.`,
         action: 'room',
       };
     case 'cancelled':
-      return { title: 'You stopped this answer.', hint: '', action: null };
+      return { title: t`You stopped this answer.`, hint: '', action: null };
     case 'interrupted':
       return {
-        title: 'The engine stopped in the middle of this answer.',
-        hint: isBegun(message) ? 'The partial answer was kept.' : '',
+        title: t`The engine stopped in the middle of this answer.`,
+        hint: isBegun(message) ? t`The partial answer was kept.` : '',
         action: 'again',
       };
     case 'error':
       return {
-        title: error?.message ?? 'The answer failed.',
+        title: error?.message ?? t`The answer failed.`,
         hint: error?.hint ?? '',
         action: errorAction(error?.code),
       };

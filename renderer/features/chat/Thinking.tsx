@@ -1,6 +1,7 @@
+import { t } from '@lingui/core/macro';
 import { ChevronRight } from 'lucide-react';
+import { countText } from '../../state/lib/partText';
 import { cx } from '../../ui/cx';
-import { formatCount } from '../../ui/format';
 import { useRowState } from './rowState';
 
 /** Text that the model's template marks as thinking: folded, with a glimpse of its end while it is written. */
@@ -18,8 +19,8 @@ export function Thinking({ id, text, live = false }: { id: string; text: string;
           className={cx('size-3.5 shrink-0 transition-transform', open && 'rotate-90')}
           aria-hidden="true"
         />
-        <span className="shrink-0 font-medium">{live ? 'Thinking' : 'Thought'}</span>
-        <span className="truncate">{live ? text.slice(-90) : `${formatCount(text.length)} characters`}</span>
+        <span className="shrink-0 font-medium">{live ? t`Thinking` : t`Thought`}</span>
+        <span className="truncate">{live ? text.slice(-90) : countText(text.length, 'character')}</span>
       </button>
       {open && (
         <p

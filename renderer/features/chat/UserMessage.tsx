@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Pencil } from 'lucide-react';
 import { useMemo } from 'react';
 import { selectChatId } from '../../state/lib/openChat';
@@ -22,7 +24,7 @@ export function UserMessage({ message, index, count, previousId, nextId, release
 
   return (
     <article
-      aria-label="You"
+      aria-label={t`You`}
       data-testid="message-user"
       data-message-id={message.id}
       className="group flex flex-col items-end"
@@ -39,9 +41,9 @@ export function UserMessage({ message, index, count, previousId, nextId, release
       {!editing && (
         <div className="mt-0.5 flex h-7 items-center gap-0.5">
           <span className="reveal flex">
-            <CopyButton text={message.text} label="Copy question" />
+            <CopyButton text={message.text} label={t`Copy question`} />
             <IconButton
-              label="Edit and send again"
+              label={t`Edit and send again`}
               icon={<Pencil />}
               size="small"
               className="needs-idle"
@@ -88,7 +90,7 @@ function EditMessage({ id, text, onCancel, onSend }: EditMessageProps) {
     >
       <textarea
         dir="auto"
-        aria-label="Edit your question"
+        aria-label={t`Edit your question`}
         data-testid="edit-field"
         value={edited}
         // The person asked to edit: the field is what they want next.
@@ -109,12 +111,14 @@ function EditMessage({ id, text, onCancel, onSend }: EditMessageProps) {
         className="block w-full resize-y bg-transparent text-base outline-none"
       />
       <div className="mt-2 flex items-center justify-end gap-2">
-        <span className="mr-auto text-xs text-ink-3">Starts a new branch. The old one stays.</span>
+        <span className="mr-auto text-xs text-ink-3">
+          <Trans>Starts a new branch. The old one stays.</Trans>
+        </span>
         <Button size="small" tone="quiet" onClick={cancel}>
-          Cancel
+          <Trans>Cancel</Trans>
         </Button>
         <Button size="small" tone="primary" type="submit" disabled={!canSend}>
-          Send again
+          <Trans>Send again</Trans>
         </Button>
       </div>
     </form>
@@ -165,7 +169,7 @@ function LongText({ id, text }: { id: string; text: string }) {
         onClick={() => setOpen(!open)}
         className="mt-2 text-xs font-medium text-accent hover:underline"
       >
-        {open ? 'Fold' : `Show all ${formatCount(text.length)} characters`}
+        {open ? t`Fold` : t`Show all ${formatCount(text.length)} characters`}
       </button>
     </div>
   );

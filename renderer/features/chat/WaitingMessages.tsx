@@ -1,5 +1,6 @@
 /** Questions that were asked while an answer was being written: below the chat, until their turn comes. */
 
+import { t } from '@lingui/core/macro';
 import { Clock, Pencil, X } from 'lucide-react';
 import { useMemo, useRef } from 'react';
 import { toast } from 'sonner';
@@ -16,7 +17,7 @@ export function WaitingMessages({ chatId }: { chatId: string }) {
   const answering = useApp(selectIsAnswering(chatId));
   if (own.length === 0) return null;
   return (
-    <ul aria-label="Messages that wait" className="mb-2 grid max-h-[30vh] justify-items-end gap-1.5 overflow-y-auto">
+    <ul aria-label={t`Messages that wait`} className="mb-2 grid max-h-[30vh] justify-items-end gap-1.5 overflow-y-auto">
       {own.map((message) => (
         <WaitingRow key={message.id} message={message} answering={answering} />
       ))}
@@ -41,10 +42,10 @@ function WaitingRow({ message, answering }: { message: WaitingMessage; answering
 
   async function remove(): Promise<void> {
     if (!(await once(() => waiting.remove(message)))) return;
-    toast('Message removed', {
+    toast(t`Message removed`, {
       description: text.slice(0, 200),
       duration: 8000,
-      action: { label: 'Undo', onClick: () => void waiting.restore(message) },
+      action: { label: t`Undo`, onClick: () => void waiting.restore(message) },
     });
   }
 
@@ -64,7 +65,7 @@ function WaitingRow({ message, answering }: { message: WaitingMessage; answering
         {text}
       </p>
       {attachments.length > 0 && (
-        <p className="truncate text-xs text-ink-3">With {attachments.map(({ name }) => name).join(', ')}</p>
+        <p className="truncate text-xs text-ink-3">{t`With ${attachments.map(({ name }) => name).join(', ')}`}</p>
       )}
       <div className="mt-0.5 flex flex-wrap items-center justify-end gap-x-1">
         <p
@@ -75,22 +76,22 @@ function WaitingRow({ message, answering }: { message: WaitingMessage; answering
         >
           <Clock className="size-3.5 shrink-0" aria-hidden="true" />
           <span className="min-w-0 break-words">
-            {held === null ? 'Waits for the end of the answer' : `Not sent. ${held}`}
+            {held === null ? t`Waits for the end of the answer` : t`Not sent. ${held}`}
           </span>
         </p>
         {held !== null && (
           <Button size="small" onClick={() => void once(() => waiting.send(message))} data-testid="waiting-send">
-            {answering ? 'Send after this answer' : 'Send now'}
+            {answering ? t`Send after this answer` : t`Send now`}
           </Button>
         )}
         <IconButton
-          label="Edit the message that waits"
+          label={t`Edit the message that waits`}
           icon={<Pencil />}
           size="small"
           onClick={() => void once(() => waiting.edit(message))}
         />
         <IconButton
-          label="Remove the message that waits"
+          label={t`Remove the message that waits`}
           keys="Esc"
           icon={<X />}
           size="small"

@@ -24,7 +24,7 @@ import { useActions, useApp } from '../../state/useApp';
 import { Button, IconButton } from '../../ui/Button';
 import { cx } from '../../ui/cx';
 import { Confirm } from '../../ui/Dialog';
-import { typesText } from '../../ui/format';
+import { formatMoment, typesText } from '../../ui/format';
 import { useDebounced } from '../../ui/hooks';
 import { Select } from '../../ui/Select';
 import { Configurations } from './Configurations';
@@ -169,7 +169,7 @@ function Item({ run, onRemove }: { run: CompareSummary; onRemove: () => void }) 
   const { compare } = useActions();
   const types = run.configurations.map(({ typeK, typeV }) => typesText(typeK, typeV)).join(', ');
   const facts = [
-    new Intl.DateTimeFormat(i18n.locale, { dateStyle: 'medium', timeStyle: 'short' }).format(run.createdAt),
+    formatMoment(run.createdAt),
     run.modelName,
     types,
     run.state === 'done' ? '' : i18n._(runStateNames[run.state]),

@@ -2,6 +2,7 @@ import { t } from '@lingui/core/macro';
 import { useEffect, useState } from 'react';
 import type { Section } from '../../../electron/contract/documents';
 import { flowed, overlap, shownText, type TextBlock } from '../../state/lib/blocks';
+import { sectionLabel } from '../../state/lib/sectionLabel';
 import { useActions } from '../../state/useApp';
 import { ContextMark } from './ContextMark';
 
@@ -51,7 +52,7 @@ export function Block({ documentId, block, section, texts, inContext, place, isT
       {block.first && (
         <h3 className="flex items-baseline justify-between gap-2 pt-4 pb-1 text-xs font-semibold text-ink-2">
           <span dir="auto" className="min-w-0 truncate">
-            {section.label}
+            {sectionLabel(section.label)}
             {section.ocr && <OcrMark />}
           </span>
           {inContext && <ContextMark state={inContext} />}

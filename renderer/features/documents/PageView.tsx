@@ -9,6 +9,7 @@ import type { ErrorPayload } from '../../../electron/contract/errors';
 import { limits } from '../../../electron/contract/limits';
 import { i18n } from '../../language';
 import type { Panel, Place } from '../../state/appState';
+import { sectionLabel } from '../../state/lib/sectionLabel';
 import type { PanelDocument } from '../../state/lib/usePanelDocument';
 import { useActions } from '../../state/useApp';
 import { Banner } from '../../ui/Banner';
@@ -35,7 +36,8 @@ export function PageView({ document, panel }: { document: PanelDocument; panel: 
   const sheet = left === null ? sheetOf(place, sections) : left + 1;
   const section = sections[sheet - 1];
   const marked = section && place && standsOn(place, section) ? place : null;
-  const name = t`${section?.label ?? ''} of ${info.name}`;
+  const label = sectionLabel(section?.label ?? '');
+  const name = t`${label} of ${info.name}`;
   const width = room * (zooms[zoom] ?? 1);
   const { picture, error, again } = usePicture(info.id, sheet, width, marked);
   useInView(area, picture, `${asked} ${sheet}`);
@@ -65,7 +67,7 @@ export function PageView({ document, panel }: { document: PanelDocument; panel: 
           onClick={() => turn(sheet - 1)}
         />
         <p role="status" className="min-w-0 truncate text-xs text-ink-2 tabular-nums" data-testid="page-label">
-          {t`${section?.label ?? ''} of ${formatCount(sections.length)}`}
+          {t`${label} of ${formatCount(sections.length)}`}
         </p>
         <IconButton
           label={t`Next page`}

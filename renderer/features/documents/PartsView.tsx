@@ -7,6 +7,7 @@ import { useRef, useState } from 'react';
 import type { DocumentInfo } from '../../../electron/contract/documents';
 import type { DraftDocument } from '../../state/appState';
 import { countText, parseRanges, rangesText, sectionsName } from '../../state/lib/partText';
+import { sectionLabel } from '../../state/lib/sectionLabel';
 import type { PanelDocument } from '../../state/lib/usePanelDocument';
 import { useActions } from '../../state/useApp';
 import { Button } from '../../ui/Button';
@@ -83,6 +84,7 @@ function PartRow({ document, index }: { document: PanelDocument; index: number }
   const section = sections[index];
   const count = tokens?.sections?.[index];
   if (!section) return null;
+  const name = sectionLabel(section.label);
 
   function toggle(): void {
     if (!inDraft) return;
@@ -96,7 +98,7 @@ function PartRow({ document, index }: { document: PanelDocument; index: number }
       {inDraft && (
         <input
           type="checkbox"
-          aria-label={section.label}
+          aria-label={name}
           data-testid="part-check"
           checked={inDraft.part.kind !== 'passages' && chosen.has(index)}
           onChange={toggle}
@@ -106,12 +108,12 @@ function PartRow({ document, index }: { document: PanelDocument; index: number }
       <button
         type="button"
         dir="auto"
-        title={t`Show ${section.label}`}
+        title={t`Show ${name}`}
         onClick={() => documents.openAt(info.id, { section: index })}
         className="min-w-0 flex-1 truncate text-start text-ink hover:underline"
         style={{ paddingInlineStart: Math.max(0, section.level - 1) * 12 }}
       >
-        {section.label}
+        {name}
         {section.ocr && <OcrMark />}
       </button>
       {sent.has(index) && <ContextMark state="sent" />}

@@ -6,6 +6,7 @@ import type { WordsAlone } from '../../../electron/contract/chats';
 import type { Found, FoundPassage } from '../../state/appState';
 import { hitOf } from '../../state/lib/partText';
 import { reasonText, wordsAloneText } from '../../state/lib/reasons';
+import { sectionLabel } from '../../state/lib/sectionLabel';
 import { selectSearched, selectSearchModel, selectSections } from '../../state/slices/documents';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
@@ -70,7 +71,7 @@ export function SearchView({ documentId, query }: SearchViewProps) {
               className="w-full rounded-md px-2 py-1.5 text-start hover:bg-hover"
             >
               <span dir="auto" className="block text-xs font-semibold text-ink-2">
-                {hit.label}
+                {sectionLabel(hit.label)}
               </span>
               <span dir="auto" className="block text-start text-sm break-words text-ink">
                 <Marked text={hit.text} marks={hit.marks} />

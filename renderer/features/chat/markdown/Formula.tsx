@@ -1,5 +1,6 @@
 /** One formula. Loaded with the first one that an answer holds: KaTeX, its style sheet and its fonts. */
 
+import { t } from '@lingui/core/macro';
 import 'katex/dist/katex.min.css';
 import katex from 'katex';
 import { memo, useMemo } from 'react';
@@ -34,7 +35,7 @@ const Formula = memo(function Formula({ tex, display }: { tex: string; display: 
     <section
       dir="ltr"
       className="formula-block"
-      aria-label="Formula"
+      aria-label={t`Formula`}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keyboard
       tabIndex={0}
       // biome-ignore lint/security/noDangerouslySetInnerHtml: see above

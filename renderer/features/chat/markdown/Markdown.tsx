@@ -3,6 +3,7 @@
  * is shown as the text that it is (no rehype-raw), so nothing of a model's output becomes markup by itself.
  */
 
+import { t } from '@lingui/core/macro';
 import { CircleQuestionMark } from 'lucide-react';
 import {
   type ComponentProps,
@@ -19,6 +20,7 @@ import {
 } from 'react';
 import remarkMath from 'remark-math';
 import { type Components, type PluginConfig, Streamdown } from 'streamdown';
+import { sectionLabel } from '../../../state/lib/sectionLabel';
 import { selectCitedSections, selectQuotes } from '../../../state/slices/citations';
 import { useActions, useApp } from '../../../state/useApp';
 import { CopyButton } from '../../../ui/Button';
@@ -42,7 +44,8 @@ const components = {
   a: Link,
   img: ({ alt, src }: ComponentProps<'img'>) => (
     <span className="text-ink-3">
-      [image{alt ? `: ${alt}` : ''}
+      [{t`image`}
+      {alt ? `: ${alt}` : ''}
       {typeof src === 'string' ? ` · ${src.slice(0, 80)}` : ''}]
     </span>
   ),
@@ -50,7 +53,7 @@ const components = {
   inlineCode: InlineCode,
   table: ({ children }: ComponentProps<'table'>) => (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keyboard
-    <section className="table-scroll" aria-label="Table" tabIndex={0}>
+    <section className="table-scroll" aria-label={t`Table`} tabIndex={0}>
       <table>{children}</table>
     </section>
   ),
@@ -228,7 +231,7 @@ export function Citation({ href, children }: { href: string; children: ReactNode
     <Menu
       align="start"
       trigger={
-        <button type="button" className="cite" title="In several documents" data-testid="citation">
+        <button type="button" className="cite" title={t`In several documents`} data-testid="citation">
           {words}
         </button>
       }
@@ -262,16 +265,16 @@ function Doubt({ cites, children }: { cites: Cites; children: ReactNode }) {
       <p className="font-medium break-words">{text}</p>
       <p className="mt-1 text-ink-2">
         {cites.kind === 'page'
-          ? 'The model may have made this page up.'
-          : 'These words are set as a quotation, but they do not stand there like this. The model may have changed them or made them up.'}
+          ? t`The model may have made this page up.`
+          : t`These words are set as a quotation, but they do not stand there like this. The model may have changed them or made them up.`}
       </p>
-      {documents.length > 1 && <p className="mt-1 text-xs break-words text-ink-3">Looked for in {names}.</p>}
+      {documents.length > 1 && <p className="mt-1 text-xs break-words text-ink-3">{t`Looked for in ${names}.`}</p>}
     </Popover>
   );
 }
 
 function titleOf({ name, label }: CitationTarget): string {
-  return label === '' ? name : `${name}, ${label}`;
+  return label === '' ? name : `${name}, ${sectionLabel(label)}`;
 }
 
 export const CodeBlock = memo(function CodeBlock({ code, language }: { code: string; language: string }) {
@@ -282,8 +285,8 @@ export const CodeBlock = memo(function CodeBlock({ code, language }: { code: str
       data-testid="code-block"
     >
       <figcaption className="flex h-8 items-center justify-between border-b border-line pr-1 pl-3.5 text-xs text-ink-3">
-        {language || 'text'}
-        <CopyButton text={code} label="Copy code" />
+        {language || t`text`}
+        <CopyButton text={code} label={t`Copy code`} />
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keyboard */}
       <pre className="overflow-x-auto px-3.5 py-3 font-mono text-[0.8125rem] leading-[1.6]" tabIndex={0}>

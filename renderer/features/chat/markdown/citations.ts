@@ -1,4 +1,5 @@
 /** What in the words of an answer points into a document: "[Page 33 (sheet 39)]", "pages 3-4", "p. iv", and quotations. */
+import { select, t } from '@lingui/core/macro';
 import type { Section } from '../../../../electron/contract/documents';
 import { type PageName, pagesOfName, pageWords, unitOf } from '../../../../electron/contract/lib/pages';
 import { isSentence } from '../../../../electron/contract/lib/quotes';
@@ -120,9 +121,20 @@ export function doubtfulWords(
 /** What is wrong with words that have been looked for in vain: of a page, they may be those of the document itself. */
 export function doubtText(cites: Citation, documents: readonly CitedDocument[]): string {
   const [only] = documents.length === 1 ? documents : [];
-  if (cites.kind !== 'page') return only ? `Not in ${only.name}` : 'Not in any attached document';
-  const page = `${cites.unit} ${cites.number}`;
-  return only ? `${only.name} has no ${page}` : `No attached document has a ${page}`;
+  if (cites.kind !== 'page') return only ? t`Not in ${only.name}` : t`Not in any attached document`;
+  const { unit, number } = cites;
+  if (!only) {
+    return select(unit, {
+      page: `No attached document has a page ${number}`,
+      sheet: `No attached document has a sheet ${number}`,
+      other: `No attached document has a slide ${number}`,
+    });
+  }
+  return select(unit, {
+    page: `${only.name} has no page ${number}`,
+    sheet: `${only.name} has no sheet ${number}`,
+    other: `${only.name} has no slide ${number}`,
+  });
 }
 
 /** Which of the documents is named nearest to a place of the text; null: none is named. */
