@@ -1,7 +1,8 @@
 /**
  * electron: the app in its window (the test runtime, under Xvfb); browser: headless mode in Chromium;
  * dist: the packaged app; screenshots: not a test, takes pictures (`npm run screenshots`);
- * meter-cost and chat-cost: not tests either, they measure (`npm run bench:meter`, `npm run bench:chat`).
+ * meter-cost and chat-cost: not tests either, they measure (`npm run bench:meter`, `npm run bench:chat`);
+ * soak: many hours of use, accelerated (`npm run soak`).
  */
 import { defineConfig } from '@playwright/test';
 
@@ -22,5 +23,6 @@ export default defineConfig({
     { name: 'screenshots', testMatch: 'screenshots.spec.ts' },
     { name: 'meter-cost', testMatch: 'meter-cost.spec.ts' },
     { name: 'chat-cost', testMatch: 'chat-cost.spec.ts' },
+    { name: 'soak', testMatch: 'soak.spec.ts' },
   ],
 });

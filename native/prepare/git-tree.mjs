@@ -11,14 +11,18 @@ import { must, run } from './process.mjs';
  * project's repository, where a bare `git apply` would silently skip every file.
  */
 export class WorkTree {
-  /** @param {string} folder */
-  constructor(folder) {
+  /**
+   * @param {string} folder
+   * @param {{repository?: string, alsoFrom?: string}} [options] repository: a bare one; alsoFrom: another whose objects it may read
+   */
+  constructor(folder, { repository = PRISTINE, alsoFrom } = {}) {
     this.folder = folder;
     this.scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'concertina-git-'));
     this.options = {
       cwd: folder,
       env: {
-        GIT_DIR: PRISTINE,
+        GIT_DIR: repository,
+        ...(alsoFrom && { GIT_ALTERNATE_OBJECT_DIRECTORIES: path.join(alsoFrom, 'objects') }),
         GIT_WORK_TREE: folder,
         GIT_INDEX_FILE: path.join(this.scratch, 'index'),
         GIT_CONFIG_GLOBAL: os.devNull,

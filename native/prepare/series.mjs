@@ -59,11 +59,11 @@ export function seriesSize() {
 /**
  * Exports the series again from the patched tree.
  * @param {string} commit the pinned commit
+ * @param {WorkTree} [work] the patched tree, of another pin
  * @returns {Promise<{name: string, file: string, text: string, exported: string}[]>}
  * @throws {PrepareError} when a file of the tree differs from upstream and no patch owns it
  */
-export async function exportSeries(commit) {
-  const work = new WorkTree(TREE);
+export async function exportSeries(commit, work = new WorkTree(TREE)) {
   try {
     const tree = await work.snapshot(commit);
     const changed = (await work.git('list changes', 'diff-tree', '-r', '--name-only', commit, tree))

