@@ -58,7 +58,7 @@ export function NumberField({
         if (event.key === 'Enter') commit();
         if (event.key === 'Escape') setTyped(null);
       }}
-      className={cx(controlClass, 'w-24 text-right', className)}
+      className={cx(controlClass, 'w-24 text-end', className)}
     />
   );
 }
