@@ -55,11 +55,17 @@ export function localized<T>(value: T): T {
   return { ...Object.fromEntries(entries), ...(said !== undefined && { said }) } as T;
 }
 
+/** In the order in which the person wants them. The desktop names all of the system, of which Chromium tells only one. */
+function preferred(): readonly string[] {
+  const named = new URLSearchParams(location.search).get('languages');
+  return named === null ? navigator.languages : named.split(',');
+}
+
 /** The last one asked for is shown, whichever catalog is loaded first. */
 let asked: Language = 'en';
 
 export async function showLanguage(setting: LanguageSetting): Promise<void> {
-  const language = languageOf(setting, navigator.languages);
+  const language = languageOf(setting, preferred());
   asked = language;
   const { messages } = language === 'en' ? { messages: {} } : await catalogs[language]();
   if (asked !== language) return;

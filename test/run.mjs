@@ -31,6 +31,7 @@ const STAGES = {
       await command('layers', [path.join(ROOT, 'test', 'layers.mjs')]),
       await command('figures', [path.join(ROOT, 'test', 'figures.mjs')]),
       await command('texts', [path.join(ROOT, 'test', 'texts.mjs')]),
+      await command('directions', [path.join(ROOT, 'test', 'directions.mjs')]),
       await command('catalogs (npm run messages writes them)', lingui('sync', '--clean')),
       await command('translations', lingui('missing', '--verbose')),
     ]),

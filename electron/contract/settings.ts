@@ -242,8 +242,7 @@ export const settingsSchema = z.object({
   version: z.literal(3).default(3),
   theme: themeSchema.default('system'),
   /** of the window; what other programs and logs get is English */
-  // not yet that of the system: chats, and decimal commas in fields of numbers, are still in English
-  language: languageSettingSchema.default('en'),
+  language: languageSettingSchema.default('system'),
   /** of what a person writes, in the desktop window; outside of macOS Chromium downloads a dictionary for it */
   spellCheck: z.boolean().default(false),
   /** the desktop says when something long has ended while nobody looks at the window */

@@ -2,11 +2,13 @@
  * What the desktop shows of the app while a person looks elsewhere: that something long has ended, and how far the reading of
  * a long prompt has come.
  */
+import { msg } from '@lingui/core/runtime-macro';
 import { app, BrowserWindow, Notification } from 'electron';
 import type { EventPayload } from '../contract/contract';
 import type { StreamFrame } from '../contract/engine';
 import { channels } from '../contract/rpc';
 import type { Services } from '../services/services';
+import { shown, shownError } from './language';
 
 /** What took less than this is no news: the person may still look on. */
 const newsAfterMs = 20_000;
@@ -58,9 +60,13 @@ export class Attention {
     // who stopped it knows
     if (!this.isNews(id) || stopReason === 'cancelled') return;
     const failed = stopReason === 'error' || stopReason === 'interrupted' || stopReason === 'context-full';
-    const title = failed ? 'The answer broke off' : 'The answer is ready';
+    const title = shown(failed ? msg`The answer broke off` : msg`The answer is ready`);
     const about = await this.titleOf(chatId);
-    this.screen.notify({ title, body: [about, failed ? error?.message : ''].filter(Boolean).join('\n'), chatId });
+    this.screen.notify({
+      title,
+      body: [about, failed && error ? shownError(error).message : ''].filter(Boolean).join('\n'),
+      chatId,
+    });
   }
 
   /** Parts of summaries have frames of their own, which tell little of the whole. */
@@ -77,7 +83,7 @@ export class Attention {
     for (const { id, name, state } of jobs) {
       if (state === 'reading') this.begin(id);
       else if (this.isNews(id) && state !== 'cancelled') {
-        const title = state === 'done' ? 'The document is read' : 'The document could not be read';
+        const title = shown(state === 'done' ? msg`The document is read` : msg`The document could not be read`);
         this.screen.notify({ title, body: name, chatId: null });
       }
     }
@@ -93,7 +99,7 @@ export class Attention {
   run({ id, name, state }: Pick<EventPayload<'onCompare'>, 'id' | 'name' | 'state'>): void {
     if (state === 'running') this.begin(id);
     else if (this.isNews(id) && state !== 'cancelled') {
-      const title = state === 'done' ? 'The comparison is done' : 'The comparison broke off';
+      const title = shown(state === 'done' ? msg`The comparison is done` : msg`The comparison broke off`);
       this.screen.notify({ title, body: name, chatId: null });
     }
   }
@@ -145,7 +151,7 @@ export function setUpAttention(services: Services, show: () => BrowserWindow): v
 
 function screenOf(show: () => BrowserWindow): Screen {
   /** Without a reference the click on one would come to nothing. */
-  const shown = new Set<Notification>();
+  const kept = new Set<Notification>();
 
   function open(chatId: string | null): void {
     const { webContents } = show();
@@ -163,10 +169,10 @@ function screenOf(show: () => BrowserWindow): Screen {
     notify({ title, body, chatId }) {
       if (!Notification.isSupported()) return flash();
       const notification = new Notification({ title, body });
-      shown.add(notification);
+      kept.add(notification);
       notification.on('click', () => open(chatId));
       for (const end of ['click', 'close', 'failed'] as const) {
-        notification.on(end as 'close', () => void shown.delete(notification));
+        notification.on(end as 'close', () => void kept.delete(notification));
       }
       notification.show();
     },

@@ -2,6 +2,7 @@
  * The menu of a right click, and of the keyboard's menu key: what can be done with a text field, a selected text or a link.
  * Rows that have a menu of their own show that instead, and the page keeps the event from coming here.
  */
+import { msg } from '@lingui/core/runtime-macro';
 import {
   app,
   type BrowserWindow,
@@ -12,6 +13,7 @@ import {
   session,
 } from 'electron';
 import { channels } from '../contract/rpc';
+import { shown } from './language';
 
 const mostSuggestions = 5;
 
@@ -65,8 +67,8 @@ function spelling({ isEditable, misspelledWord, dictionarySuggestions }: Facts, 
   const words = dictionarySuggestions.slice(0, mostSuggestions);
   return [
     ...words.map((word) => ({ label: word, click: () => replace(word) })),
-    ...(words.length === 0 ? [{ label: 'No spelling suggestions', enabled: false }] : []),
-    { label: 'Add to dictionary', click: () => learn(misspelledWord) },
+    ...(words.length === 0 ? [{ label: shown(msg`No spelling suggestions`), enabled: false }] : []),
+    { label: shown(msg`Add to dictionary`), click: () => learn(misspelledWord) },
   ];
 }
 
@@ -74,23 +76,26 @@ function spelling({ isEditable, misspelledWord, dictionarySuggestions }: Facts, 
 function link({ linkURL }: Facts, { open, copy }: Actions): MenuItemConstructorOptions[] {
   if (!linkURL.startsWith('https://')) return [];
   return [
-    { label: 'Open link', click: () => open(linkURL) },
-    { label: 'Copy link address', click: () => copy(linkURL) },
+    { label: shown(msg`Open link`), click: () => open(linkURL) },
+    { label: shown(msg`Copy link address`), click: () => copy(linkURL) },
   ];
 }
 
 function editing({ editFlags }: Facts): MenuItemConstructorOptions[] {
   return [
-    { role: 'cut', enabled: editFlags.canCut },
-    { role: 'copy', enabled: editFlags.canCopy },
-    { role: 'paste', enabled: editFlags.canPaste },
-    { role: 'selectAll', enabled: editFlags.canSelectAll },
+    { role: 'cut', label: shown(msg`Cut`), enabled: editFlags.canCut },
+    { role: 'copy', label: shown(msg`Copy`), enabled: editFlags.canCopy },
+    { role: 'paste', label: shown(msg`Paste`), enabled: editFlags.canPaste },
+    { role: 'selectAll', label: shown(msg`Select all`), enabled: editFlags.canSelectAll },
   ];
 }
 
 function selected({ selectionText }: Facts, { quote }: Actions): MenuItemConstructorOptions[] {
   if (selectionText.trim() === '') return [];
-  return [{ role: 'copy' }, { label: 'Quote in question', click: quote }];
+  return [
+    { role: 'copy', label: shown(msg`Copy`) },
+    { label: shown(msg`Quote in question`), click: quote },
+  ];
 }
 
 // Spell check. Chromium fetches the dictionary of a language as soon as it knows the language: none is named while it is off.

@@ -1,10 +1,12 @@
 /** What a desktop adds to the services: native file dialogs, the trash and the person's browser. */
 
 import { join, resolve } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import { app, BrowserWindow, dialog, type OpenDialogOptions, powerSaveBlocker, safeStorage, shell } from 'electron';
 import type { AppInfo } from '../contract/contract';
 import type { Desktop } from '../services/handlers';
 import type { Keyring } from '../services/hub/token';
+import { shown } from './language';
 import { openExternal } from './security';
 
 export const desktop: Desktop = { chooseModels, chooseDocuments, openExternal, trash: (path) => shell.trashItem(path) };
@@ -12,13 +14,13 @@ export const desktop: Desktop = { chooseModels, chooseDocuments, openExternal, t
 function chooseModels(kind: 'files' | 'folder'): Promise<string[]> {
   const options: OpenDialogOptions =
     kind === 'folder'
-      ? { title: 'Add a folder of models', properties: ['openDirectory'] }
+      ? { title: shown(msg`Add a folder of models`), properties: ['openDirectory'] }
       : {
-          title: 'Add model files',
+          title: shown(msg`Add model files`),
           properties: ['openFile', 'multiSelections'],
           filters: [
-            { name: 'GGUF models', extensions: ['gguf'] },
-            { name: 'All files', extensions: ['*'] },
+            { name: shown(msg`GGUF models`), extensions: ['gguf'] },
+            { name: shown(msg`All files`), extensions: ['*'] },
           ],
         };
   return choose(options);
@@ -26,7 +28,7 @@ function chooseModels(kind: 'files' | 'folder'): Promise<string[]> {
 
 /** Every file may be chosen: source code has no list of endings that is complete. */
 function chooseDocuments(): Promise<string[]> {
-  return choose({ title: 'Attach documents', properties: ['openFile', 'multiSelections'] });
+  return choose({ title: shown(msg`Attach documents`), properties: ['openFile', 'multiSelections'] });
 }
 
 async function choose(options: OpenDialogOptions): Promise<string[]> {

@@ -1,5 +1,6 @@
 /** Start of the Electron app: a list of set-ups. Each subject has its own file. */
 import { join } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import { app, BrowserWindow, dialog, powerMonitor } from 'electron';
 import { engineArguments, inspectorArguments } from '../contract/engineContract';
 import { toErrorPayload } from '../contract/errors';
@@ -26,6 +27,7 @@ import {
   thirdPartyNotices,
 } from './desktop';
 import { setUpGate, setUpStreams } from './gate';
+import { followLanguage, shown, shownError } from './language';
 import { registerScheme, setUpProtocol, setUpSecurity } from './security';
 import { openUtilityProcess } from './utilityTransport';
 import { followTheme, openWindow, setUpMenu } from './window';
@@ -64,9 +66,11 @@ async function start(dataFolder: string): Promise<void> {
   setUpGate(services);
   followTheme(services.settings.get().theme);
   followSpellCheck(services.settings.get().spellCheck);
-  services.settings.changed.on(({ theme, spellCheck }) => {
+  if (followLanguage(services.settings.get().language)) setUpMenu();
+  services.settings.changed.on(({ theme, spellCheck, language }) => {
     followTheme(theme);
     followSpellCheck(spellCheck);
+    if (followLanguage(language)) setUpMenu();
   });
   services.events.on(({ name, payload }) => broadcast(name, payload));
   const show = setUpWindows(services, dataFolder);
@@ -149,11 +153,12 @@ async function mayQuit(unsaved: Unsaved): Promise<boolean> {
     await unsaved.retry();
     const lost = unsaved.status();
     if (!lost) return true;
+    const { message, hint } = shownError(lost);
     const { response } = await dialog.showMessageBox({
       type: 'warning',
-      message: lost.message,
-      detail: `${lost.hint} What is not saved is lost when Concertina quits.`,
-      buttons: ['Try again', 'Quit without saving', 'Go back'],
+      message,
+      detail: `${hint} ${shown(msg`What is not saved is lost when Concertina quits.`)}`,
+      buttons: [msg`Try again`, msg`Quit without saving`, msg`Go back`].map(shown),
       cancelId: 2,
       noLink: true,
     });
@@ -166,6 +171,8 @@ async function mayQuit(unsaved: Unsaved): Promise<boolean> {
 const metered = process.env.CONCERTINA_METER !== 'off';
 registerScheme();
 const dataFolder = chooseDataFolder();
+// until the settings are read
+followLanguage('system');
 const problem = problemOf(dataFolder);
 // before the lock of the one instance: where nothing can be written that fails too, and looks like a second instance
 if (problem !== null) failToStart(problem);
@@ -185,12 +192,12 @@ function problemOf(folder: string): string | null {
 }
 
 function sentenceOf(error: unknown): string {
-  const { message, hint } = toErrorPayload(error);
+  const { message, hint } = shownError(toErrorPayload(error));
   return `${message} ${hint}`.trim();
 }
 
 /** A dialog; on Linux, before the app is ready, a line on stderr. */
 function failToStart(why: string): void {
-  dialog.showErrorBox('Concertina cannot start', why);
+  dialog.showErrorBox(shown(msg`Concertina cannot start`), why);
   app.exit(1);
 }

@@ -2,12 +2,14 @@
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import { app, BrowserWindow, Menu, type MenuItemConstructorOptions, nativeTheme, screen } from 'electron';
 import { z } from 'zod';
 import { type CommandId, commandById } from '../contract/lib/commands';
 import { channels } from '../contract/rpc';
 import type { Settings } from '../contract/settings';
 import { setUpContextMenu } from './contextMenu';
+import { shown } from './language';
 import { startUrl } from './security';
 
 /** `--paper` of renderer/app/tokens.css. */
@@ -46,7 +48,10 @@ export function openWindow({ dataFolder, preload, metered }: WindowOptions): Bro
   window.once('ready-to-show', () => window.show());
   window.on('page-title-updated', (event) => event.preventDefault());
   window.on('close', () => keepState(window, statePath));
-  void window.loadURL(metered ? startUrl : `${startUrl}?meter=off`);
+  // all of them: Chromium tells the page of one
+  const query = new URLSearchParams({ languages: app.getPreferredSystemLanguages().join() });
+  if (!metered) query.set('meter', 'off');
+  void window.loadURL(`${startUrl}?${query}`);
   return window;
 }
 
@@ -108,6 +113,7 @@ function showsTitle(window: Bounds, screen: Bounds): boolean {
 
 // The application menu. Commands go to the page as events; the page decides what they mean at the moment.
 
+/** In the language of now: Electron's own words for its roles are English. */
 export function setUpMenu(): void {
   const isMac = process.platform === 'darwin';
   const settings = item('settings');
@@ -119,24 +125,29 @@ export function setUpMenu(): void {
       separator,
       settings,
       separator,
-      { role: 'hide' },
-      { role: 'hideOthers' },
-      { role: 'quit' },
+      { role: 'hide', label: shown(msg`Hide Concertina`) },
+      { role: 'hideOthers', label: shown(msg`Hide others`) },
+      { role: 'quit', label: shown(msg`Quit Concertina`) },
     ],
   };
   const template: MenuItemConstructorOptions[] = [
     ...(isMac ? [appMenu] : []),
     {
-      label: 'File',
-      submenu: [item('new-chat'), ...(isMac ? [] : [settings]), separator, { role: isMac ? 'close' : 'quit' }],
+      label: shown(msg`File`),
+      submenu: [
+        item('new-chat'),
+        ...(isMac ? [] : [settings]),
+        separator,
+        isMac ? close() : { role: 'quit', label: shown(msg`Quit`) },
+      ],
     },
-    { role: 'editMenu' },
+    editMenu(isMac),
     {
-      label: 'Chat',
+      label: shown(msg`Chat`),
       submenu: [item('search'), item('find'), item('focus-input'), item('stop')],
     },
     {
-      label: 'View',
+      label: shown(msg`View`),
       submenu: [
         item('palette'),
         item('sidebar'),
@@ -145,18 +156,19 @@ export function setUpMenu(): void {
         item('compare'),
         item('api'),
         separator,
-        { role: 'resetZoom' },
-        { role: 'zoomIn' },
-        { role: 'zoomOut' },
+        { role: 'resetZoom', label: shown(msg`Actual size`) },
+        { role: 'zoomIn', label: shown(msg`Zoom in`) },
+        { role: 'zoomOut', label: shown(msg`Zoom out`) },
         separator,
-        { role: 'togglefullscreen' },
-        { role: 'reload' },
-        { role: 'toggleDevTools' },
+        { role: 'togglefullscreen', label: shown(msg`Full screen`) },
+        { role: 'reload', label: shown(msg`Reload`) },
+        { role: 'toggleDevTools', label: shown(msg`Developer tools`) },
       ],
     },
-    { role: 'windowMenu' },
+    windowMenu(isMac),
     {
       role: 'help',
+      label: shown(msg`Help`),
       submenu: [
         item('shortcuts'),
         separator,
@@ -167,6 +179,43 @@ export function setUpMenu(): void {
     },
   ];
   Menu.setApplicationMenu(Menu.buildFromTemplate(template));
+}
+
+function editMenu(isMac: boolean): MenuItemConstructorOptions {
+  const separator: MenuItemConstructorOptions = { type: 'separator' };
+  return {
+    label: shown(msg`Edit`),
+    submenu: [
+      { role: 'undo', label: shown(msg`Undo`) },
+      { role: 'redo', label: shown(msg`Redo`) },
+      separator,
+      { role: 'cut', label: shown(msg`Cut`) },
+      { role: 'copy', label: shown(msg`Copy`) },
+      { role: 'paste', label: shown(msg`Paste`) },
+      ...(isMac ? [{ role: 'pasteAndMatchStyle', label: shown(msg`Paste without its style`) } as const] : []),
+      { role: 'delete', label: shown(msg`Delete`) },
+      separator,
+      { role: 'selectAll', label: shown(msg`Select all`) },
+    ],
+  };
+}
+
+function windowMenu(isMac: boolean): MenuItemConstructorOptions {
+  const zoom = { role: 'zoom', label: shown(msg`Zoom`) } as const;
+  const front = { role: 'front', label: shown(msg`Bring all to front`) } as const;
+  return {
+    role: 'window',
+    label: shown(msg`Window`),
+    submenu: [
+      { role: 'minimize', label: shown(msg`Minimize`) },
+      zoom,
+      ...(isMac ? [{ type: 'separator' } as const, front] : [close()]),
+    ],
+  };
+}
+
+function close(): MenuItemConstructorOptions {
+  return { role: 'close', label: shown(msg`Close the window`) };
 }
 
 function item(id: CommandId): MenuItemConstructorOptions {

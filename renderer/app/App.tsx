@@ -69,7 +69,7 @@ export function App({ app }: { app: AppParts }) {
     <TooltipProvider key={language} delayDuration={450}>
       <div className="flex h-full flex-col">
         <div className="relative flex min-h-0 flex-1">
-          <SidePane side="left" open={sidebarOpen} floats={sidebarFloats} onClose={() => ui.setSidebar(false)}>
+          <SidePane side="start" open={sidebarOpen} floats={sidebarFloats} onClose={() => ui.setSidebar(false)}>
             <ErrorBoundary what={t`The list of chats`}>
               <Sidebar
                 onChosen={() => {
@@ -96,12 +96,12 @@ export function App({ app }: { app: AppParts }) {
               </ErrorBoundary>
             )}
           </main>
-          <SidePane side="right" open={documentOpen} floats={documentFloats} onClose={documents.close}>
+          <SidePane side="end" open={documentOpen} floats={documentFloats} onClose={documents.close}>
             <ErrorBoundary what={t`The document`}>
               <DocumentPanel />
             </ErrorBoundary>
           </SidePane>
-          <SidePane side="right" open={settingsOpen} floats={settingsFloat} onClose={() => ui.setSettings(false)}>
+          <SidePane side="end" open={settingsOpen} floats={settingsFloat} onClose={() => ui.setSettings(false)}>
             <ErrorBoundary what={t`The settings`}>
               <SettingsPanel />
             </ErrorBoundary>
@@ -145,7 +145,7 @@ function Header() {
   const title = comparing ? null : (chatTitle ?? (newIn && t`New chat in ${newIn}`));
 
   return (
-    <header className="flex h-12 shrink-0 items-center gap-1 pr-2 pl-2">
+    <header className="flex h-12 shrink-0 items-center gap-1 pe-2 ps-2">
       {!sidebarOpen && (
         <>
           <IconButton
@@ -170,7 +170,7 @@ function Header() {
         </>
       )}
       {title !== null && (
-        <h1 dir="auto" className="min-w-0 flex-1 truncate px-2.5 text-left text-sm font-medium text-ink-2">
+        <h1 dir="auto" className="min-w-0 flex-1 truncate px-2.5 text-start text-sm font-medium text-ink-2">
           {title}
         </h1>
       )}
@@ -198,7 +198,7 @@ function Header() {
 }
 
 interface SidePaneProps {
-  side: 'left' | 'right';
+  side: 'start' | 'end';
   open: boolean;
   /** over the chat, in a small window */
   floats: boolean;
@@ -219,7 +219,7 @@ function SidePane({ side, open, floats, onClose, children }: SidePaneProps) {
         className="absolute inset-0 z-20 bg-black/25"
         onClick={onClose}
       />
-      <div className={cx('absolute inset-y-0 z-30 max-w-full shadow-pop', side === 'left' ? 'left-0' : 'right-0')}>
+      <div className={cx('absolute inset-y-0 z-30 max-w-full shadow-pop', side === 'start' ? 'start-0' : 'end-0')}>
         {children}
       </div>
     </>

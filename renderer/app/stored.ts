@@ -27,7 +27,7 @@ export function applyTheme(theme: Theme): void {
 const languageKey = 'concertina.language';
 
 export async function applyStoredLanguage(): Promise<void> {
-  const { data = 'en' } = languageSettingSchema.safeParse(localStorage.getItem(languageKey));
+  const { data = 'system' } = languageSettingSchema.safeParse(localStorage.getItem(languageKey));
   await showLanguage(data);
 }
 

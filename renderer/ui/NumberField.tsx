@@ -1,5 +1,6 @@
 /** A number that is taken when the field is left or Enter is pressed, so that half-typed values go nowhere. */
 import { type ComponentProps, useState } from 'react';
+import { i18n } from '../language';
 import { cx } from './cx';
 import { controlClass } from './Field';
 
@@ -27,7 +28,7 @@ export function NumberField({
   ...rest
 }: NumberFieldProps) {
   const [typed, setTyped] = useState<string | null>(null);
-  const shown = typed ?? (value === null ? '' : String(value));
+  const shown = typed ?? (value === null ? '' : writtenNumber(value));
   const invalid = typed !== null && parseNumber(typed, { min, max, integer, nullable }) === undefined;
 
   function type(text: string): void {
@@ -57,7 +58,7 @@ export function NumberField({
         if (event.key === 'Enter') commit();
         if (event.key === 'Escape') setTyped(null);
       }}
-      className={cx(controlClass, 'w-24 text-right', className)}
+      className={cx(controlClass, 'w-24 text-end', className)}
     />
   );
 }
@@ -69,11 +70,29 @@ interface Range {
   nullable?: boolean;
 }
 
-/** undefined: not a value of this field. Thousands separators are let through. */
+/** As a person of the language writes it, without separators of thousands: they would be in the way of typing. */
+function writtenNumber(value: number): string {
+  return String(value).replace('.', decimalSign());
+}
+
+function decimalSign(): string {
+  const parts = new Intl.NumberFormat(i18n.locale).formatToParts(0.5);
+  return parts.find(({ type }) => type === 'decimal')?.value ?? '.';
+}
+
+/** Separators of thousands are let through. With a decimal comma a point is one of them where three digits follow, as in 8.192. */
+function readNumber(text: string): number | null {
+  const spaceless = text.replace(/[\s_'’]/g, '');
+  if (spaceless === '') return null;
+  if (decimalSign() === '.') return Number(spaceless.replaceAll(',', ''));
+  const grouped = spaceless.includes(',') || /^-?\d{1,3}(?:\.\d{3})+$/.test(spaceless);
+  return Number(grouped ? spaceless.replaceAll('.', '').replace(',', '.') : spaceless);
+}
+
+/** undefined: not a value of this field */
 export function parseNumber(text: string, { min, max, integer, nullable }: Range): number | null | undefined {
-  const clean = text.replace(/[\s,_]/g, '');
-  if (clean === '') return nullable ? null : undefined;
-  const value = Number(clean);
+  const value = readNumber(text);
+  if (value === null) return nullable ? null : undefined;
   if (!Number.isFinite(value) || value < min || value > max) return undefined;
   return integer && !Number.isInteger(value) ? undefined : value;
 }
@@ -86,9 +105,8 @@ export function committedNumber(text: string, range: Range): number | null | und
 
 /** What a person meant by a number out of range: the nearest one in it. */
 export function clampTyped(text: string, { min, max, integer }: Range): number | undefined {
-  const clean = text.replace(/[\s,_]/g, '');
-  const value = Number(clean);
-  if (clean === '' || !Number.isFinite(value)) return undefined;
+  const value = readNumber(text);
+  if (value === null || !Number.isFinite(value)) return undefined;
   const clamped = Math.min(max, Math.max(min, value));
   return integer ? Math.round(clamped) : clamped;
 }

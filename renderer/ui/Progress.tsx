@@ -15,7 +15,7 @@ export function Progress({ label, share }: { label: string; share: number | null
       >
         <Bellows pleats={24} filled={share ?? 1} breathing={share === null} className="h-2.5 w-full" />
       </div>
-      {share !== null && <span className="w-9 text-right text-xs text-ink-2 tabular-nums">{formatPercent(share)}</span>}
+      {share !== null && <span className="w-9 text-end text-xs text-ink-2 tabular-nums">{formatPercent(share)}</span>}
     </div>
   );
 }

@@ -7,10 +7,10 @@ import { controlClass } from './Field';
 export function Select({ className, children, ...rest }: ComponentProps<'select'>) {
   return (
     <span className={cx('relative inline-flex', className)}>
-      <select {...rest} className={cx(controlClass, 'w-full appearance-none truncate pr-7')}>
+      <select {...rest} className={cx(controlClass, 'w-full appearance-none truncate pe-7')}>
         {children}
       </select>
-      <ChevronsUpDown className="pointer-events-none absolute top-2 right-2 size-4 text-ink-3" aria-hidden="true" />
+      <ChevronsUpDown className="pointer-events-none absolute top-2 end-2 size-4 text-ink-3" aria-hidden="true" />
     </span>
   );
 }

@@ -23,9 +23,9 @@ export function SidePanel({ name, title, closeLabel, onClose, className, childre
     <aside
       aria-labelledby={`${name}-title`}
       data-testid={`${name}-panel`}
-      className={cx('slide-in flex h-full max-w-[100vw] flex-col border-l border-line bg-panel', className)}
+      className={cx('slide-in flex h-full max-w-[100vw] flex-col border-s border-line bg-panel', className)}
     >
-      <div className="flex h-12 shrink-0 items-center gap-2 border-b border-line pr-2 pl-5">
+      <div className="flex h-12 shrink-0 items-center gap-2 border-b border-line pe-2 ps-5">
         <h2
           id={`${name}-title`}
           ref={heading}

@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro';
-import { Tooltip as Radix } from 'radix-ui';
-import { type ReactNode, useState } from 'react';
+import { Direction, Tooltip as Radix } from 'radix-ui';
+import { type ComponentProps, type ReactNode, useState } from 'react';
 
 interface TooltipProps {
   label: ReactNode;
@@ -42,7 +42,14 @@ export function Tooltip({ label, keys, side = 'top', children }: TooltipProps) {
   );
 }
 
-export const TooltipProvider = Radix.Provider;
+/** Around the window. Menus and lists of the library begin where lines of the language begin, with the arrow keys to match. */
+export function TooltipProvider(props: ComponentProps<typeof Radix.Provider>) {
+  return (
+    <Direction.Provider dir={document.documentElement.dir === 'rtl' ? 'rtl' : 'ltr'}>
+      <Radix.Provider {...props} />
+    </Direction.Provider>
+  );
+}
 
 const macNames: Record<string, string> = { Mod: '⌘', Shift: '⇧', Enter: '↩', Esc: 'esc', Delete: '⌦' };
 /** As they stand on the keys. */

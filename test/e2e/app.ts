@@ -20,8 +20,12 @@ export interface AppWindow {
   output: string[];
 }
 
-/** The machine is not measured behind the back of a test. */
-const environment = { ...(process.env as Record<string, string>), CONCERTINA_FIRST_PROBE: 'off' };
+/** The machine is not measured behind the back of a test, and the window speaks English, whatever the system does. */
+const environment = {
+  ...(process.env as Record<string, string>),
+  CONCERTINA_FIRST_PROBE: 'off',
+  LANGUAGE: 'en',
+};
 
 export interface LaunchOptions {
   settings?: SettingsPatch;

@@ -44,9 +44,12 @@ export const test = base.extend<
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   },
 
-  browserPage: async ({ browserOfDebian, server }, use) => {
+  // English, unless a test asks for another language
+  locale: 'en-US',
+
+  browserPage: async ({ browserOfDebian, server, locale }, use) => {
     // axe asks for a context that was made on purpose
-    const context = await browserOfDebian.newContext();
+    const context = await browserOfDebian.newContext({ locale });
     const page = await context.newPage();
     await page.goto(server.url);
     await use(page);

@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: sources that are looked at stand in strings
 /** The checks of the tree, on small trees: layers, which must say what is allowed where a rule is broken, figures, and texts. */
 import { describe, expect, test } from 'vitest';
+import { physicalSides } from '../directions.mjs';
 import { figuresOf, LEAST_MEDIAN, LIMITS, outOfBounds } from '../figures.mjs';
 import { checkFile } from '../layers.mjs';
 import { untranslated, wrongTranslations } from '../texts.mjs';
@@ -121,6 +122,30 @@ describe('figures', () => {
     expect(outOfBounds({ ...figures, longest: 1, median: LEAST_MEDIAN - 1 })).toEqual([
       `median is ${LEAST_MEDIAN - 1}, and must be at least ${LEAST_MEDIAN} (test/figures.mjs).`,
     ]);
+  });
+});
+
+describe('sides of the screen', () => {
+  const found = (source: string, file = 'a.tsx') => physicalSides(file, source).map(({ text }) => text);
+
+  test.each([
+    ['<p className="pl-2 text-left sm:-mr-1" />', ['pl-2', 'text-left', 'sm:-mr-1']],
+    [
+      "<p className={cx('flex', wide ? 'rounded-tl-md' : 'border-l', `left-${n}`)} />",
+      ['rounded-tl-md', 'border-l', 'left-'],
+    ],
+    ["const chipClass = 'ml-auto';", ['ml-auto']],
+    ['<p style={{ left: 0, top: 0, paddingRight: 4 }} />', ['left', 'paddingRight']],
+  ])('are found: %s', (source, texts) => expect(found(source)).toEqual(texts));
+
+  test.each([
+    '<p className="ps-2 text-start left-1/2 -translate-x-1/2" title="left-over" style={{ insetInlineStart: 0 }} />',
+    'const side = place === "left-0"; const menu = { left: 0 };',
+  ])('are not: %s', (source) => expect(found(source)).toEqual([]));
+
+  test('in a style sheet', () => {
+    const css = '.a {\n  margin-left: 1px;\n  text-align: start;\n  inset-inline-end: 0;\n  right: 0;\n}';
+    expect(found(css, 'a.css')).toEqual(['margin-left: 1px;', 'right: 0;']);
   });
 });
 

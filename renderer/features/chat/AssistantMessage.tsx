@@ -116,7 +116,7 @@ function FinishedAnswer({ message, documents, released, ...place }: RowProps) {
         </Note>
       )}
       <StopNotice message={message} onRegenerate={regenerate} onGoOn={() => void conversation.goOn(message)} />
-      <div className="mt-1.5 -ml-1.5 flex min-h-7 flex-wrap items-center gap-x-0.5 text-ink-3">
+      <div className="mt-1.5 -ms-1.5 flex min-h-7 flex-wrap items-center gap-x-0.5 text-ink-3">
         {message.text !== '' && <CopyButton text={message.text} label={t`Copy answer`} />}
         <IconButton
           label={t`Regenerate`}
@@ -279,7 +279,7 @@ function SummaryParts({ id, summary, open: openFirst }: { id: string; summary: S
         type="button"
         aria-expanded={open}
         onClick={() => setOpen(!open)}
-        className="-ml-1 flex max-w-full items-center gap-1 rounded-md px-1 py-0.5 font-medium text-ink-3 hover:text-ink"
+        className="-ms-1 flex max-w-full items-center gap-1 rounded-md px-1 py-0.5 font-medium text-ink-3 hover:text-ink"
       >
         <ChevronRight
           className={cx('size-3.5 shrink-0 transition-transform', open && 'rotate-90')}
@@ -288,7 +288,7 @@ function SummaryParts({ id, summary, open: openFirst }: { id: string; summary: S
         {doneText(summary)}
       </button>
       {open && (
-        <div className="mt-2 ml-1.5 grid gap-3 border-l-2 border-line pl-4">
+        <div className="mt-2 ms-1.5 grid gap-3 border-s-2 border-line ps-4">
           {written.map(({ label, text, ms }) => (
             <section key={label} aria-label={sectionLabel(label)} data-testid="summary-part">
               <h4 className="text-xs font-semibold text-ink-3">

@@ -92,7 +92,7 @@ function FindBar({ chat }: { chat: Chat }) {
   }
 
   return (
-    <search className="absolute top-2 right-5 z-10 flex h-10 max-w-[calc(100%-2.5rem)] items-center gap-0.5 rounded-lg border border-line bg-raised px-1.5 shadow-pop">
+    <search className="absolute top-2 end-5 z-10 flex h-10 max-w-[calc(100%-2.5rem)] items-center gap-0.5 rounded-lg border border-line bg-raised px-1.5 shadow-pop">
       <input
         dir="auto"
         ref={field}

@@ -105,7 +105,7 @@ function Column({ answer, name, shown, pieces, onShow }: ColumnProps) {
           </span>
         )}
         {!shown && (
-          <Button size="small" className="ml-auto" onClick={onShow}>
+          <Button size="small" className="ms-auto" onClick={onShow}>
             <Trans>Show in the chat</Trans>
           </Button>
         )}

@@ -187,7 +187,7 @@ function SearchedFor({ words, onSearch }: SearchedForProps) {
               </span>
             </Trans>
           )}
-          <Pencil className="ml-1.5 inline size-3" aria-hidden="true" />
+          <Pencil className="ms-1.5 inline size-3" aria-hidden="true" />
         </button>
       )}
     </div>

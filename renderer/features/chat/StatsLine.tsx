@@ -20,7 +20,7 @@ export function StatsLine({ message, stats }: { message: Message; stats: AnswerS
         <button
           type="button"
           title={t`All figures of this answer`}
-          className="ml-0.5 flex flex-wrap gap-x-3 rounded-md px-1.5 py-0.5 text-left text-xs text-ink-3 tabular-nums hover:bg-hover hover:text-ink-2 aria-expanded:bg-hover"
+          className="ms-0.5 flex flex-wrap gap-x-3 rounded-md px-1.5 py-0.5 text-start text-xs text-ink-3 tabular-nums hover:bg-hover hover:text-ink-2 aria-expanded:bg-hover"
           data-testid="answer-stats"
           data-toks={stats.tokensPerSecond}
           data-ttft={stats.ttftMs}

@@ -33,7 +33,7 @@ export function StopNotice({ message, onRegenerate, onGoOn }: StopNoticeProps) {
       data-reason={message.stopReason}
       className={cx(
         'mt-3 flex flex-wrap items-center gap-x-4 gap-y-2 text-sm',
-        !quiet && 'border-l-3 py-0.5 pl-3',
+        !quiet && 'border-s-3 py-0.5 ps-3',
         !quiet && (message.stopReason === 'error' ? 'border-bad' : 'border-warn'),
       )}
     >

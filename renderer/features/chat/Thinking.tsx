@@ -13,7 +13,7 @@ export function Thinking({ id, text, live = false }: { id: string; text: string;
         type="button"
         aria-expanded={open}
         onClick={() => setOpen(!open)}
-        className="-ml-1 flex max-w-full items-center gap-1 rounded-md px-1 py-0.5 hover:text-ink"
+        className="-ms-1 flex max-w-full items-center gap-1 rounded-md px-1 py-0.5 hover:text-ink"
       >
         <ChevronRight
           className={cx('size-3.5 shrink-0 transition-transform', open && 'rotate-90')}

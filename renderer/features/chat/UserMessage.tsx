@@ -34,7 +34,7 @@ export function UserMessage({ message, index, count, previousId, nextId, release
       {editing ? (
         <EditMessage id={message.id} text={message.text} onCancel={() => setEditing(false)} onSend={resend} />
       ) : (
-        <div className="max-w-[88%] rounded-2xl rounded-br-md bg-bubble px-4 py-2.5 text-base" data-words="">
+        <div className="max-w-[88%] rounded-2xl rounded-ee-md bg-bubble px-4 py-2.5 text-base" data-words="">
           <LongText id={message.id} text={message.text} />
         </div>
       )}
@@ -111,7 +111,7 @@ function EditMessage({ id, text, onCancel, onSend }: EditMessageProps) {
         className="block w-full resize-y bg-transparent text-base outline-none"
       />
       <div className="mt-2 flex items-center justify-end gap-2">
-        <span className="mr-auto text-xs text-ink-3">
+        <span className="me-auto text-xs text-ink-3">
           <Trans>Starts a new branch. The old one stays.</Trans>
         </span>
         <Button size="small" tone="quiet" onClick={cancel}>
@@ -138,7 +138,7 @@ function LongText({ id, text }: { id: string; text: string }) {
   return (
     <div>
       {open ? (
-        <div className="max-h-[60vh] overflow-y-auto pr-2">
+        <div className="max-h-[60vh] overflow-y-auto pe-2">
           {textBlocks(text).map((block, i) => (
             <p
               // biome-ignore lint/suspicious/noArrayIndexKey: blocks of one fixed text never move

@@ -53,7 +53,7 @@ function WaitingRow({ message, answering }: { message: WaitingMessage; answering
     <li
       data-testid="waiting-message"
       data-held={held !== null || undefined}
-      className="rise w-fit max-w-[85%] min-w-56 rounded-2xl border border-dashed border-line-strong bg-panel py-2 pr-2 pl-4 text-start"
+      className="rise w-fit max-w-[85%] min-w-56 rounded-2xl border border-dashed border-line-strong bg-panel py-2 pe-2 ps-4 text-start"
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return;
         // the answer goes on
@@ -61,7 +61,7 @@ function WaitingRow({ message, answering }: { message: WaitingMessage; answering
         void remove();
       }}
     >
-      <p dir="auto" className="lines-auto line-clamp-3 pr-2 break-words whitespace-pre-wrap text-ink-2">
+      <p dir="auto" className="lines-auto line-clamp-3 pe-2 break-words whitespace-pre-wrap text-ink-2">
         {text}
       </p>
       {attachments.length > 0 && (
@@ -70,7 +70,7 @@ function WaitingRow({ message, answering }: { message: WaitingMessage; answering
       <div className="mt-0.5 flex flex-wrap items-center justify-end gap-x-1">
         <p
           className={cx(
-            'mr-auto flex min-w-0 items-center gap-1.5 text-xs',
+            'me-auto flex min-w-0 items-center gap-1.5 text-xs',
             held === null ? 'text-ink-3' : 'text-warn',
           )}
         >

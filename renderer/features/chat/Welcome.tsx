@@ -163,7 +163,7 @@ function ExampleCard({ example }: { example: Example }) {
         type="button"
         data-testid="example"
         onClick={() => void use()}
-        className="flex h-full w-full items-start gap-3 rounded-xl border border-line bg-raised p-3.5 short:p-2.5 text-left shadow-card transition-colors hover:border-accent/60 hover:bg-accent-soft"
+        className="flex h-full w-full items-start gap-3 rounded-xl border border-line bg-raised p-3.5 short:p-2.5 text-start shadow-card transition-colors hover:border-accent/60 hover:bg-accent-soft"
       >
         <span className="mt-0.5 text-accent [&_svg]:size-4.5">{icons[example.id]}</span>
         <span>

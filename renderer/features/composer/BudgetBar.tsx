@@ -38,7 +38,7 @@ export function BudgetMeter() {
           data-tokens={budget.total}
           data-stale={stale || undefined}
           className={cx(
-            '-my-1 -mr-1.5 flex shrink-0 items-center gap-2 rounded-md px-1.5 py-1 tabular-nums transition-colors hover:bg-hover aria-expanded:bg-hover',
+            '-my-1 -me-1.5 flex shrink-0 items-center gap-2 rounded-md px-1.5 py-1 tabular-nums transition-colors hover:bg-hover aria-expanded:bg-hover',
             stale && 'italic',
             budget.fits ? 'text-ink-3' : 'font-medium text-warn',
           )}

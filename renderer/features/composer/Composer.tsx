@@ -90,7 +90,7 @@ export function Composer() {
         <DocumentCards />
         {!answering && <FirstActions reason={refused?.reason ?? null} onAsk={sendIfFits} />}
       </div>
-      <div className="flex items-end gap-2 py-2 pr-2 pl-4">
+      <div className="flex items-end gap-2 py-2 pe-2 ps-4">
         <AttachButton />
         <ShelfButton />
         <textarea
@@ -217,7 +217,7 @@ function AttachButton() {
         icon={<Paperclip />}
         onClick={() => void choose()}
         data-testid="attach"
-        className="-ml-2"
+        className="-ms-2"
       />
       {headless && input}
     </>

@@ -106,7 +106,7 @@ function DocumentCard({ document, tokens, words, most, stale, twice }: DocumentC
       data-tokens={tokens ?? undefined}
       data-part={document.part.kind}
       className={cx(
-        'rise flex items-start gap-2.5 rounded-lg border bg-sunken py-2 pr-1 pl-2.5 text-xs',
+        'rise flex items-start gap-2.5 rounded-lg border bg-sunken py-2 pe-1 ps-2.5 text-xs',
         error ? 'border-bad/40' : 'border-line',
       )}
     >
@@ -126,7 +126,7 @@ function DocumentCard({ document, tokens, words, most, stale, twice }: DocumentC
             type="button"
             title={info.name}
             onClick={() => documents.openAt(info.id)}
-            className="block max-w-full truncate text-left font-medium text-ink hover:underline"
+            className="block max-w-full truncate text-start font-medium text-ink hover:underline"
           >
             {info.name}
           </button>
@@ -276,7 +276,7 @@ interface LockedProps {
 function Locked({ document: { key, name }, job, tried, onTry }: LockedProps) {
   const { documents, ui } = useActions();
   return (
-    <div className="pr-1">
+    <div className="pe-1">
       <p role="alert" className={cx('mb-1 break-words', tried ? 'text-bad' : 'text-ink-2')} data-testid="card-locked">
         {job?.error?.message}
         {tried && ` ${job?.error?.hint}`}
@@ -315,7 +315,7 @@ function CardMenu({ document }: { document: DraftDocument }) {
           label={t`More about ${info.name}`}
           icon={<Ellipsis />}
           size="small"
-          className="-my-1 -mr-1.5"
+          className="-my-1 -me-1.5"
           data-testid="card-menu"
         />
       }
@@ -377,7 +377,7 @@ interface ReadingProgressProps {
 function ReadingProgress({ name, sent, job }: ReadingProgressProps) {
   const text = readingText(sent, job);
   return (
-    <div className="pr-1">
+    <div className="pe-1">
       <p className="text-ink-3 tabular-nums">{text}</p>
       {job?.state === 'reading' && <Progress label={t`Reading ${name}`} share={job.progress} />}
       {!job && sent !== null && <Progress label={t`Sending ${name}`} share={sent} />}

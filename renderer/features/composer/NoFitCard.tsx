@@ -48,7 +48,7 @@ function Offers({ budget }: { budget: PromptBudget }) {
   const ready = documents.filter(({ info }) => info !== null);
 
   return (
-    <div className="mt-2 grid gap-2 pl-6">
+    <div className="mt-2 grid gap-2 ps-6">
       <ul className="flex flex-wrap gap-1.5" aria-label={t`What can be done`} aria-busy={room === null}>
         {growth.map((offer, i) => (
           <li key={typesText(offer.typeK, offer.typeV)}>
@@ -222,7 +222,7 @@ function Reloading() {
   const share = useApp(selectLoadProgress);
   const label = t`Loading the model again`;
   return (
-    <div className="mt-2 flex max-w-80 items-center gap-2 pl-6 text-xs text-ink-2">
+    <div className="mt-2 flex max-w-80 items-center gap-2 ps-6 text-xs text-ink-2">
       <span>{label}</span>
       <Progress label={label} share={share} />
     </div>

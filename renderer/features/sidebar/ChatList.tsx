@@ -170,14 +170,14 @@ function ChatItemBody({ chat, active, on }: ChatItemProps) {
           if (event.key === 'Delete') on.remove(chat);
         }}
         className={cx(
-          'h-full min-w-0 flex-1 truncate rounded-md pr-8 pl-2 text-start text-sm',
+          'h-full min-w-0 flex-1 truncate rounded-md pe-8 ps-2 text-start text-sm',
           active ? 'font-medium text-ink' : 'text-ink-2',
         )}
       >
         {chat.title}
       </button>
       {answering && (
-        <span className="pointer-events-none absolute right-2.5 size-1.5 animate-pulse rounded-full bg-accent group-hover:hidden [@media(hover:none)]:right-8">
+        <span className="pointer-events-none absolute end-2.5 size-1.5 animate-pulse rounded-full bg-accent group-hover:hidden [@media(hover:none)]:end-8">
           <span className="sr-only">
             <Trans>An answer is being written</Trans>
           </span>
@@ -266,7 +266,7 @@ function useRowMenu() {
 /** The menu at the right end of a row of the list. */
 function RowMenu({ label, menu, children }: { label: string; menu: RowMenuState; children: ReactNode }) {
   return (
-    <span className="reveal absolute right-1 has-aria-expanded:opacity-100">
+    <span className="reveal absolute end-1 has-aria-expanded:opacity-100">
       <Menu
         open={menu.open}
         onOpenChange={menu.setOpen}
@@ -345,7 +345,7 @@ function FolderSection({ name, count, takesFocus, onRenamed, children }: FolderS
             onKeyDown={(event) => {
               if (event.key === 'F2') setRenaming(true);
             }}
-            className="flex h-full min-w-0 flex-1 items-center gap-1.5 rounded-md pr-8 pl-1.5 text-start text-sm font-medium text-ink-2"
+            className="flex h-full min-w-0 flex-1 items-center gap-1.5 rounded-md pe-8 ps-1.5 text-start text-sm font-medium text-ink-2"
           >
             <ChevronRight
               className={cx('size-3.5 shrink-0 text-ink-3 transition-transform', !shut && 'rotate-90')}

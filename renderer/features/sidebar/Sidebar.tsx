@@ -154,7 +154,7 @@ function SearchField({ onEnter }: { onEnter: () => void }) {
 
   return (
     <div className="relative">
-      <Search className="pointer-events-none absolute top-2 left-2.5 size-4 text-ink-3" aria-hidden="true" />
+      <Search className="pointer-events-none absolute top-2 start-2.5 size-4 text-ink-3" aria-hidden="true" />
       <input
         dir="auto"
         ref={field}
@@ -173,14 +173,14 @@ function SearchField({ onEnter }: { onEnter: () => void }) {
             chats.search('');
           }
         }}
-        className="h-8 w-full rounded-md border border-transparent bg-hover pr-7 pl-8 text-sm outline-none focus:border-accent/60 focus:bg-field"
+        className="h-8 w-full rounded-md border border-transparent bg-hover pe-7 ps-8 text-sm outline-none focus:border-accent/60 focus:bg-field"
       />
       {query !== '' && (
         <button
           type="button"
           aria-label={t`Clear the search`}
           onClick={() => chats.search('')}
-          className="absolute top-1 right-1 flex size-6 items-center justify-center rounded text-ink-3 hover:text-ink"
+          className="absolute top-1 end-1 flex size-6 items-center justify-center rounded text-ink-3 hover:text-ink"
         >
           <X className="size-3.5" aria-hidden="true" />
         </button>

@@ -16,7 +16,7 @@ const names: readonly [RegExp, (groups: Record<string, string>) => string][] = [
     new RegExp(`^(?<word>Page|Slide|Line|Row|Part)s? ${range}$`),
     ({ word = '', one = '', last }) => (last === undefined ? single(word, one) : several(word, `${one}-${last}`)),
   ],
-  [/^(?<word>Page) (?<one>[\w-]{1,8})$/, ({ word = '', one = '' }) => single(word, one)],
+  [/^(?<word>Page) (?<one>[a-z]{0,2}[-.]?\d{1,5}|[ivxlc]{1,8})$/i, ({ word = '', one = '' }) => single(word, one)],
   [/^Sheet (?<sheet>.+), rows (?<rows>\d+-\d+)$/, ({ sheet = '', rows = '' }) => t`Sheet ${sheet}, rows ${rows}`],
   [/^Sheets (?<sheets>\d+-\d+)$/, ({ sheets = '' }) => t`Sheets ${sheets}`],
   [/^Sheet (?<sheet>.+)$/, ({ sheet = '' }) => t`Sheet ${sheet}`],

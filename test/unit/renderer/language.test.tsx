@@ -5,9 +5,12 @@ import { afterEach, expect, test } from 'vitest';
 import { ConcertinaError, toErrorPayload } from '@/electron/contract/errors';
 import { commandById } from '@/electron/contract/lib/commands';
 import { directionOf, languageOf, say } from '@/electron/contract/lib/language';
+import { settingsSchema } from '@/electron/contract/settings';
 import { i18n, localized, showLanguage } from '@/renderer/language';
 import { countText } from '@/renderer/state/lib/partText';
+import { sectionLabel } from '@/renderer/state/lib/sectionLabel';
 import { formatBytes, formatCount, formatDay, formatPercent, growText } from '@/renderer/ui/format';
+import { parseNumber } from '@/renderer/ui/NumberField';
 
 afterEach(() => showLanguage('en'));
 
@@ -69,4 +72,43 @@ test('the first language of the system that the app speaks, else English', () =>
   expect(languageOf('system', ['fr', 'ja'])).toBe('en');
   expect(languageOf('en', ['de'])).toBe('en');
   expect(['de', 'ar', 'he-IL', 'az-Arab', 'zh'].map(directionOf)).toEqual(['ltr', 'rtl', 'rtl', 'rtl', 'ltr']);
+});
+
+test.each([
+  ['0,7', 0.7],
+  ['0.7', 0.7],
+  ['8.192', 8192],
+  ['8.192,5', 8192.5],
+  ['-1,5', -1.5],
+  ['1,2,3', undefined],
+])('a number typed with a decimal comma: %s is %s', async (text, value) => {
+  await showLanguage('de');
+  expect(parseNumber(text, { min: -10, max: 10_000, integer: false })).toBe(value);
+});
+
+test.each([
+  ['Page 3', 'Seite 3'],
+  ['Page iv (sheet 4)', 'Seite iv (Blatt 4)'],
+  ['Sheet 2', 'Blatt 2'],
+  ['Sheet Sales, rows 201-400', 'Blatt Sales, Zeilen 201-400'],
+  ['Lines 201-400', 'Zeilen 201-400'],
+  ['Parts 1-3', 'Teile 1-3'],
+  ['Page 3 (2 of 4)', 'Seite 3 (2 von 4)'],
+  ['Page 3 to Beginning', 'Seite 3 bis Anfang'],
+  ['notes.pdf: Pages 1-24', 'notes.pdf: Seiten 1-24'],
+  // headings of a document
+  ['Page layout', 'Page layout'],
+  ['From Rome to Page', 'From Rome to Page'],
+])('the name of a section: %s is %s', async (label, said) => {
+  expect(sectionLabel(label)).toBe(label);
+  await showLanguage('de');
+  expect(sectionLabel(label)).toBe(said);
+});
+
+test('the desktop tells which languages the person prefers', async () => {
+  history.replaceState(null, '', '?languages=fr-FR,de-AT');
+  await showLanguage('system');
+  history.replaceState(null, '', '?');
+  expect(i18n.locale).toBe('de');
+  expect(settingsSchema.parse({}).language).toBe('system');
 });

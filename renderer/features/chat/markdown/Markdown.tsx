@@ -284,7 +284,7 @@ export const CodeBlock = memo(function CodeBlock({ code, language }: { code: str
       className="code-block overflow-hidden rounded-lg border border-line bg-code"
       data-testid="code-block"
     >
-      <figcaption className="flex h-8 items-center justify-between border-b border-line pr-1 pl-3.5 text-xs text-ink-3">
+      <figcaption className="flex h-8 items-center justify-between border-b border-line pe-1 ps-3.5 text-xs text-ink-3">
         {language || t`text`}
         <CopyButton text={code} label={t`Copy code`} />
       </figcaption>

@@ -45,11 +45,11 @@ export function ContextSlider({ value, max, marks, stale, onValue }: ContextSlid
         {placed.map(({ marks: [first], share }) => (
           <span
             key={share}
-            className={cx('absolute top-0 w-px -translate-x-1/2', first && colorOf(first.mark))}
-            style={{ left: `${share * 100}%`, height: tickPixels - 2 }}
+            className={cx('absolute top-0 w-px -translate-x-1/2 rtl:translate-x-1/2', first && colorOf(first.mark))}
+            style={{ insetInlineStart: `${share * 100}%`, height: tickPixels - 2 }}
           />
         ))}
-        {placed.map(({ marks: cluster, share, text, row, left, width }) => {
+        {placed.map(({ marks: cluster, share, text, row, start, width }) => {
           const names = cluster.map(({ mark }) => mark.id).join(' ');
           return (
             <button
@@ -61,10 +61,10 @@ export function ContextSlider({ value, max, marks, stale, onValue }: ContextSlid
               data-share={share.toFixed(4)}
               className={cx(
                 'absolute bg-panel text-[0.6875rem] leading-none whitespace-nowrap text-ink-3 transition-colors hover:text-accent',
-                left <= 0 ? 'text-left' : left + width >= scalePixels ? 'text-right' : 'text-center',
+                start <= 0 ? 'text-start' : start + width >= scalePixels ? 'text-end' : 'text-center',
               )}
               style={{
-                left: `${(left / scalePixels) * 100}%`,
+                insetInlineStart: `${(start / scalePixels) * 100}%`,
                 top: tickPixels + row * rowPixels,
                 width: `${(width / scalePixels) * 100}%`,
               }}
@@ -95,8 +95,8 @@ interface Placed<T> {
   text: string;
   /** 0 is next to the scale */
   row: number;
-  /** pixels from the left end of the scale */
-  left: number;
+  /** pixels from the beginning of the scale */
+  start: number;
   width: number;
 }
 
@@ -127,10 +127,10 @@ export function placeMarks<T extends Place>(
     const share = cluster[0]?.share ?? 0;
     const text = name(cluster);
     const wide = Math.min(width, text.length * characterPixels);
-    const left = Math.min(width - wide, Math.max(0, share * width - wide / 2));
-    const free = ends.findIndex((end) => end + gap <= left);
+    const start = Math.min(width - wide, Math.max(0, share * width - wide / 2));
+    const free = ends.findIndex((end) => end + gap <= start);
     const row = free === -1 ? ends.length : free;
-    ends[row] = left + wide;
-    return { marks: cluster, share, text, row, left, width: wide };
+    ends[row] = start + wide;
+    return { marks: cluster, share, text, row, start, width: wide };
   });
 }

@@ -118,11 +118,11 @@ describe('places on the scale', () => {
       const placed = placeMarks(marks, width, joined);
       expect(placed.flatMap((one) => one.marks)).toHaveLength(texts.length);
       for (const [i, one] of placed.entries()) {
-        expect(one.left).toBeGreaterThanOrEqual(0);
-        expect(one.left + one.width).toBeLessThanOrEqual(width);
+        expect(one.start).toBeGreaterThanOrEqual(0);
+        expect(one.start + one.width).toBeLessThanOrEqual(width);
         for (const other of placed.slice(i + 1)) {
           const apart =
-            one.row !== other.row || one.left + one.width <= other.left || other.left + other.width <= one.left;
+            one.row !== other.row || one.start + one.width <= other.start || other.start + other.width <= one.start;
           expect(apart, `${one.text} and ${other.text} of ${seed}`).toBe(true);
         }
       }
