@@ -60,7 +60,7 @@ describe.each(readdirSync(folder))('the workflow %s', (file) => {
     for (const command of commands) {
       const [, name = ''] = /^npm (?:run )?([\w:]+)( |$)/.exec(command) ?? [];
       // npm's own
-      if (command !== 'npm ci') expect(Object.keys(scripts), command).toContain(name);
+      if (!/^npm ci\b/.test(command)) expect(Object.keys(scripts), command).toContain(name);
     }
   });
 
