@@ -1,6 +1,6 @@
 // Configures and builds the engine with CMake.
-// CLI: node native/prepare/build.mjs [--portable] [--arm64] [target ...]     targets: engine, tools, tests, or CMake's own names
-//   --arm64: for Linux on 64-bit Arm, on another machine, into build/native-addon-arm64
+// CLI: node native/prepare/build.mjs [--portable] [--arm64] [target ...]     targets: engine, tools, tests, or CMake's own
+// names; --arm64: for Linux on 64-bit Arm, on another machine
 
 import crypto from 'node:crypto';
 import fs from 'node:fs';
@@ -20,19 +20,19 @@ export const TARGETS = {
   bench: ['kvbench'],
 };
 
-const LOG = path.join(BUILD, 'native-build.log');
-const LOG_LINES_SHOWN = 40;
-
-/** Debian's compilers for Linux on 64-bit Arm, on another machine. */
+/** For this machine, and for Arm from another. `compiler` is asked for its version: another one builds anew. */
+const HERE = { out: OUT, executable: process.platform === 'win32' ? '.exe' : '', options: [] };
 const ARM64 = {
   out: path.join(BUILD, 'native-addon-arm64'),
+  executable: '',
   compiler: 'aarch64-linux-gnu-g++',
   options: [
     ...['-DCMAKE_SYSTEM_NAME=Linux', '-DCMAKE_SYSTEM_PROCESSOR=aarch64', '-DGGML_NATIVE=OFF'],
     ...['-DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc', '-DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++'],
   ],
 };
-const OWN = { out: OUT, compiler: process.env.CXX ?? 'c++', options: [] };
+
+const LOG_LINES_SHOWN = 40;
 
 /** Folders whose content decides the build, besides the patched tree. */
 const SOURCES = [NATIVE, METAL, path.join(ROOT, 'test', 'native'), path.join(ROOT, 'test', 'bench', 'kvbench')];
@@ -45,7 +45,7 @@ const SOURCE_FILE = /\.(c|cc|cpp|h|hpp|inl|m|mm|metal|cmake|txt)$/;
  *   fraction is of the stage, 0 to 1
  * @param {string[]} [options.targets] group names of TARGETS or CMake target names; default: engine
  * @param {boolean} [options.portable] for any x86-64 with AVX2 instead of this machine's CPU
- * @param {boolean} [options.arm64] for Linux on 64-bit Arm instead of this machine
+ * @param {boolean} [options.arm64] for Linux on any 64-bit Arm, in a folder of its own
  * @param {(message: string) => void} [options.onNote] hears why it takes longer than expected: another process, a moved folder
  * @returns {Promise<{bin: string, built: boolean}>} bin: the folder of the products
  * @throws {PrepareError} with the end of the log and its path
@@ -58,11 +58,15 @@ export async function buildEngine({
   onNote = console.error,
 } = {}) {
   const names = [...new Set(targets.flatMap((target) => TARGETS[target] ?? [target]))];
-  return withLock(path.join(BUILD, 'native.lock'), () => build({ onProgress, names, portable, onNote, machine: arm64 ? ARM64 : OWN }), onNote);
+  const system = arm64 ? ARM64 : HERE;
+  const lock = `${system.out}.lock`;
+  return withLock(lock, () => build({ onProgress, names, portable, system, onNote }), onNote);
 }
 
-async function build({ onProgress, names, portable, onNote, machine }) {
-  const { out } = machine;
+async function build({ onProgress, names, portable, system, onNote }) {
+  const { out } = system;
+  const bin = path.join(out, 'bin');
+  const log = `${out}-build.log`;
   await prepareUpstream({ onProgress });
   await requireTools();
   forgetMovedBuild({ source: NATIVE, build: out }, onNote);
@@ -76,26 +80,27 @@ async function build({ onProgress, names, portable, onNote, machine }) {
     `-DCONCERTINA_COMMIT=${readPin().commit.slice(0, 12)}`,
     `-DCONCERTINA_PORTABLE=${portable ? 'ON' : 'OFF'}`,
     `-DCONCERTINA_NAPI_INCLUDE_DIRS=${napi ? napi.join(';') : ''}`,
-    ...machine.options,
+    ...system.options,
   ];
-  const bin = path.join(out, 'bin');
-  const hash = await inputHash(options, machine.compiler);
+  const hash = await inputHash(options, system.compiler);
   const stampFile = path.join(out, 'concertina-stamp.json');
   const stamp = readStamp(stampFile);
   const done = stamp?.hash === hash ? stamp.targets : [];
-  const missing = names.filter((name) => !done.includes(name) || !fs.existsSync(productOf(bin, name)));
+  const missing = names.filter(
+    (name) => !done.includes(name) || !fs.existsSync(path.join(bin, productOf(name, system))),
+  );
   if (missing.length === 0) return { bin, built: false };
 
   fs.mkdirSync(out, { recursive: true });
-  fs.writeFileSync(LOG, '');
+  fs.writeFileSync(log, '');
   onProgress({ stage: 'configure', fraction: 0 });
   const generator = fs.existsSync(path.join(out, 'CMakeCache.txt')) ? [] : await generatorArgs();
-  await logged('Configuring the engine', 'cmake', [...generator, '-S', NATIVE, '-B', out, ...options]);
+  await logged(log, 'Configuring the engine', [...generator, '-S', NATIVE, '-B', out, ...options]);
   onProgress({ stage: 'configure', fraction: 1 });
 
   onProgress({ stage: 'compile', fraction: 0 });
   const jobs = String(os.availableParallelism());
-  await logged('Building the engine', 'cmake', ['--build', out, '--parallel', jobs, '--target', ...missing], (line) => {
+  await logged(log, 'Building the engine', ['--build', out, '--parallel', jobs, '--target', ...missing], (line) => {
     const fraction = progressOf(line);
     if (fraction !== null) onProgress({ stage: 'compile', fraction });
   });
@@ -112,10 +117,7 @@ function progressOf(line) {
   return make ? Number(make[1]) / 100 : null;
 }
 
-function productOf(bin, name) {
-  if (name === 'concertina') return path.join(bin, 'concertina.node');
-  return path.join(bin, process.platform === 'win32' ? `${name}.exe` : name);
-}
+const productOf = (name, system) => (name === 'concertina' ? 'concertina.node' : name + system.executable);
 
 async function generatorArgs() {
   return (await run('ninja', ['--version'])).code === 0 ? ['-G', 'Ninja'] : [];
@@ -141,9 +143,9 @@ function napiIncludeDirs() {
   return folders.every((folder) => fs.existsSync(folder)) ? folders : null;
 }
 
-async function inputHash(options, name) {
+async function inputHash(options, compilerName = process.env.CXX ?? 'c++') {
   const hash = crypto.createHash('sha256').update(seriesHash()).update(options.join('\0'));
-  const compiler = await run(name, ['--version']);
+  const compiler = await run(compilerName, ['--version']);
   hash
     .update(compiler.stdout)
     .update(process.env.CXXFLAGS ?? '')
@@ -164,11 +166,12 @@ function readStamp(file) {
   return fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')) : null;
 }
 
-async function logged(what, command, args, onLine) {
-  const log = fs.createWriteStream(LOG, { flags: 'a' });
+/** CMake, with its output in a log file. */
+async function logged(file, what, args, onLine) {
+  const log = fs.createWriteStream(file, { flags: 'a' });
   try {
     const lines = [];
-    const { code } = await run(command, args, {
+    const { code } = await run('cmake', args, {
       onLine: (line) => {
         log.write(`${line}\n`);
         lines.push(line);
@@ -177,7 +180,7 @@ async function logged(what, command, args, onLine) {
     });
     if (code !== 0) {
       throw new PrepareError(
-        `${what} failed. The end of the log, all of it in ${LOG}:\n${lines.slice(-LOG_LINES_SHOWN).join('\n')}`,
+        `${what} failed. The end of the log, all of it in ${file}:\n${lines.slice(-LOG_LINES_SHOWN).join('\n')}`,
       );
     }
   } finally {
