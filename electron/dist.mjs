@@ -82,7 +82,7 @@ function runtimeFor(arch) {
   if (arch !== 'x64') {
     throw new PrepareError(
       `There is no Electron for Linux ${arch} here: its binary could not be downloaded, and the test runtime is for x64 alone. ` +
-        'Run this where npm can fetch Electron (node node_modules/electron/install.js).',
+        'Run this where npm can fetch Electron (npm run dist:electron).',
     );
   }
   return { standIn: true, electron: RUNTIME_VERSION, arch };

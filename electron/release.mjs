@@ -1,6 +1,6 @@
 // Makes a folder of packages ready to be published: refuses what must not be (above all anything around the test runtime), then
 // writes SHA256SUMS and a bill of materials (CycloneDX) beside them. The hosted workflow runs it before it drafts a release.
-// CLI: node electron/release.mjs FOLDER [--tag vX.Y.Z] [--check]     --check: refuses, and writes nothing
+// CLI: npm run release -- FOLDER [--tag vX.Y.Z] [--check]     --check: refuses, and writes nothing
 
 import crypto from 'node:crypto';
 import fs from 'node:fs';
@@ -132,7 +132,7 @@ cli(import.meta.url, async (args) => {
   const options = { tag: { type: 'string' }, check: { type: 'boolean' } };
   const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
   const [folder] = positionals;
-  if (!folder) throw new PrepareError('usage: node electron/release.mjs FOLDER [--tag vX.Y.Z] [--check]');
+  if (!folder) throw new PrepareError('usage: npm run release -- FOLDER [--tag vX.Y.Z] [--check]');
   const problems = releaseProblems(folder, { tag: values.tag });
   if (problems.length > 0) {
     throw new PrepareError(`${folder} must not be published:\n${problems.map((one) => `  ${one}`).join('\n')}`);

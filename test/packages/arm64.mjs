@@ -33,7 +33,17 @@ cli(import.meta.url, async () => {
   const node = await fetchNodeFor('linux-arm64');
   const folder = path.join(BUILD, 'packages-test', 'arm64');
   await bundleForNode('engine', 'electron/engine/native/engine.ts', folder);
-  const program = ['-L', '/usr/aarch64-linux-gnu', '-cpu', 'max', node, '-e', ANSWER, path.join(folder, 'engine.cjs'), smallModel];
+  const program = [
+    '-L',
+    '/usr/aarch64-linux-gnu',
+    '-cpu',
+    'max',
+    node,
+    '-e',
+    ANSWER,
+    path.join(folder, 'engine.cjs'),
+    smallModel,
+  ];
   const env = { CONCERTINA_ADDON: path.join(bin, 'concertina.node') };
   const output = await must('Answering under qemu', 'qemu-aarch64', program, { env });
   const { machine, text, typeK, typeV } = JSON.parse(output.trim().split('\n').at(-1) ?? '{}');
