@@ -1,7 +1,7 @@
 /**
  * electron: the app in its window (the test runtime, under Xvfb); browser: headless mode in Chromium;
- * dist: the packaged app; screenshots: not a test, takes pictures (`npm run screenshots`);
- * meter-cost and chat-cost: not tests either, they measure (`npm run bench:meter`, `npm run bench:chat`);
+ * dist: the packaged app; installed: the one that `npm run test:packages` installed; screenshots: not a test, takes pictures
+ * (`npm run screenshots`); meter-cost and chat-cost: not tests either, they measure (`npm run bench:meter`, `npm run bench:chat`);
  * soak: many hours of use, accelerated (`npm run soak`).
  */
 import { defineConfig } from '@playwright/test';
@@ -20,6 +20,7 @@ export default defineConfig({
     { name: 'electron', testMatch: 'electron/*.spec.ts' },
     { name: 'browser', testMatch: 'browser/*.spec.ts' },
     { name: 'dist', testMatch: 'dist.spec.ts' },
+    { name: 'installed', testMatch: 'installed.spec.ts' },
     { name: 'screenshots', testMatch: 'screenshots.spec.ts' },
     { name: 'meter-cost', testMatch: 'meter-cost.spec.ts' },
     { name: 'chat-cost', testMatch: 'chat-cost.spec.ts' },

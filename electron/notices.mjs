@@ -19,7 +19,7 @@ const upstream = (file) => path.join(TREE, file);
 const kept = (file) => path.join(TEXTS, file);
 
 /** Compiled into concertina.node. */
-const NATIVE = [
+export const NATIVE = [
   {
     name: 'llama.cpp and ggml, with parts of ggllm.cpp',
     license: 'MIT',

@@ -30,6 +30,7 @@ const STAGES = {
       await command('format of C, C++ and Metal', [path.join(ROOT, 'test', 'format.mjs')]),
       await command('layers', [path.join(ROOT, 'test', 'layers.mjs')]),
       await command('figures', [path.join(ROOT, 'test', 'figures.mjs')]),
+      await command('workflows', [path.join(ROOT, 'test', 'workflows.mjs')]),
       await command('texts', [path.join(ROOT, 'test', 'texts.mjs')]),
       await command('directions', [path.join(ROOT, 'test', 'directions.mjs')]),
       await command('catalogs (npm run messages writes them)', lingui('sync', '--clean')),

@@ -28,11 +28,12 @@ import {
 } from './desktop';
 import { setUpGate, setUpStreams } from './gate';
 import { followLanguage, shown, shownError } from './language';
+import { OpenedFiles } from './openedFiles';
 import { registerScheme, setUpProtocol, setUpSecurity } from './security';
 import { openUtilityProcess } from './utilityTransport';
 import { followTheme, openWindow, setUpMenu } from './window';
 
-async function start(dataFolder: string): Promise<void> {
+async function start(dataFolder: string, openedFiles: OpenedFiles): Promise<void> {
   // a server may have it; of windows there is one (requestSingleInstanceLock)
   await lockFolder(dataFolder);
   const log = createFileLogger(join(dataFolder, 'logs', 'concertina.log'));
@@ -79,6 +80,7 @@ async function start(dataFolder: string): Promise<void> {
   // before the engine: a context is then made with what the API needs
   await services.localApi.open();
   services.engine.start();
+  openedFiles.openWith(services);
 }
 
 let inspectors = 0;
@@ -178,7 +180,7 @@ const problem = problemOf(dataFolder);
 if (problem !== null) failToStart(problem);
 else if (!app.requestSingleInstanceLock()) app.quit();
 else {
-  start(dataFolder).catch((error: unknown) => failToStart(sentenceOf(error)));
+  start(dataFolder, new OpenedFiles()).catch((error: unknown) => failToStart(sentenceOf(error)));
 }
 
 /** null: it can be used */

@@ -1,7 +1,7 @@
 // Everything that a command needs, from a fresh clone: tools of the system, packages, engine, app bundles.
 // Runs before the commands of package.json (their pre-scripts, and test/run.mjs), so it uses nothing but Node itself, and
 // fetches a newer one where this one is too old (node.mjs). What is up to date costs no time.
-// CLI: node native/prepare/setup.mjs packages|start|serve|test|dist|bench|quality
+// CLI: node native/prepare/setup.mjs packages|start|serve|test|dist|installed|bench|quality
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -17,7 +17,7 @@ import { ensureSystem } from './system.mjs';
 const LINUX = process.platform === 'linux';
 
 /**
- * tests: the checks' system packages; targets: of the native build; portable: for other machines than this one;
+ * tests: the checks' system packages; packing: those that make deb and rpm; targets: of the native build; portable: for other machines than this one;
  * app: its bundles; runtime: the Electron of the checks.
  */
 const PURPOSES = {
@@ -25,7 +25,9 @@ const PURPOSES = {
   start: { tests: false, targets: ['engine'], portable: false, app: true, runtime: false },
   serve: { tests: false, targets: ['engine'], portable: false, app: true, runtime: false },
   test: { tests: true, targets: ['engine', 'tools', 'tests', 'bench'], portable: false, app: true, runtime: LINUX },
-  dist: { tests: false, targets: ['engine'], portable: true, app: true, runtime: LINUX },
+  // electron/dist.mjs asks for the runtime itself, where the real Electron is not there
+  dist: { tests: false, packing: LINUX, targets: ['engine'], portable: true, app: true, runtime: false },
+  installed: { tests: true, packing: true, targets: ['engine'], portable: true, app: true, runtime: LINUX },
   bench: { tests: false, targets: ['bench'], portable: false, app: false, runtime: false },
   quality: { tests: false, targets: ['engine'], portable: false, app: false, runtime: false },
 };
@@ -34,7 +36,7 @@ const LOG = path.join(BUILD, 'logs', 'setup.log');
 
 /** @param {keyof typeof PURPOSES} purpose */
 async function setUp(purpose) {
-  const { tests, targets, portable, app, runtime } = PURPOSES[purpose];
+  const { tests, packing = false, targets, portable, app, runtime } = PURPOSES[purpose];
   fs.mkdirSync(path.dirname(LOG), { recursive: true });
   fs.writeFileSync(LOG, `set-up for npm ${purpose}, ${new Date().toISOString()}, Node ${process.version}\n`);
   const onLine = (line) => fs.appendFileSync(LOG, `${line}\n`);
@@ -42,7 +44,7 @@ async function setUp(purpose) {
   const stages = [['npm packages', () => ensurePackages({ onLine })]];
   if (targets.length > 0) {
     const onNote = (text) => progress.note(text);
-    stages.unshift(['system tools', (onProgress) => ensureSystem({ tests, onProgress, onLine })]);
+    stages.unshift(['system tools', (onProgress) => ensureSystem({ tests, packing, onProgress, onLine })]);
     stages.push(['engine', (onProgress) => ensureEngine({ targets, portable, onProgress, onNote })]);
   }
   if (app) stages.push(['app', (onProgress) => ensureApp({ onProgress })]);

@@ -120,6 +120,19 @@ const TESTS = [
   },
 ];
 
+/** @type {Requirement[]} Makes the packages for Linux and, on Debian, tries them. */
+const PACKING = [
+  { what: 'dpkg-deb', why: 'makes the deb', found: () => hasCommand('dpkg-deb'), apt: ['dpkg'] },
+  { what: 'rpmbuild', why: 'makes the rpm', found: () => hasCommand('rpmbuild'), apt: ['rpm'] },
+  {
+    what: 'mmdebstrap',
+    why: 'makes the bare Debian that packages are tried in',
+    found: () => hasCommand('mmdebstrap'),
+    apt: ['mmdebstrap'],
+    optional: true,
+  },
+];
+
 /** The first Python that has all of what the tests import: packages of apt are those of the system's own. */
 export function findPython(candidates = ['python3', '/usr/bin/python3']) {
   return candidates.find((python) => {
@@ -139,10 +152,10 @@ function library(soname, apt) {
 
 /**
  * Checks what the purpose needs; installs it on Debian as root, elsewhere stops with the command that does.
- * @param {{tests: boolean, onProgress: (progress: {detail: string}) => void, onLine: (line: string) => void}} options
+ * @param {{tests: boolean, packing?: boolean, onProgress: (progress: {detail: string}) => void, onLine: (line: string) => void}} options
  */
-export async function ensureSystem({ tests, onProgress, onLine }) {
-  const table = tests && process.platform === 'linux' ? [...BUILD, ...TESTS] : BUILD;
+export async function ensureSystem({ tests, packing = false, onProgress, onLine }) {
+  const table = [...BUILD, ...(tests && process.platform === 'linux' ? TESTS : []), ...(packing ? PACKING : [])];
   const missing = table.filter((requirement) => !requirement.found());
   if (canInstall() && missing.length > 0) {
     await installWithApt(missing, onProgress, onLine);
