@@ -1,12 +1,13 @@
 // Configures and builds the engine with CMake.
-// CLI: node native/prepare/build.mjs [--portable] [target ...]     targets: engine, tools, tests, or CMake's own names
+// CLI: node native/prepare/build.mjs [--portable | --windows] [target ...]     targets: engine, tools, tests, or CMake's own
+// names; --windows: for Windows x64, on Linux
 
 import crypto from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { forgetMovedBuild } from './cmake-cache.mjs';
-import { BIN, BUILD, METAL, NATIVE, OUT, ROOT } from './paths.mjs';
+import { METAL, NATIVE, OUT, ROOT, WINDOWS_OUT } from './paths.mjs';
 import { cli, PrepareError, run, withLock } from './process.mjs';
 import { seriesSize } from './series.mjs';
 import { prepareUpstream, readPin, seriesHash } from './upstream.mjs';
@@ -19,8 +20,15 @@ export const TARGETS = {
   bench: ['kvbench'],
 };
 
-const STAMP = path.join(OUT, 'concertina-stamp.json');
-const LOG = path.join(BUILD, 'native-build.log');
+/** For this machine, and for Windows from Linux. `compiler` is asked for its version: another one builds anew. */
+const HERE = { out: OUT, executable: process.platform === 'win32' ? '.exe' : '', options: [] };
+const WINDOWS = {
+  out: WINDOWS_OUT,
+  executable: '.exe',
+  compiler: 'clang++-19',
+  options: [`-DCMAKE_TOOLCHAIN_FILE=${path.join(NATIVE, 'windows', 'toolchain.cmake')}`],
+};
+
 const LOG_LINES_SHOWN = 40;
 
 /** Folders whose content decides the build, besides the patched tree. */
@@ -34,6 +42,7 @@ const SOURCE_FILE = /\.(c|cc|cpp|h|hpp|inl|m|mm|metal|cmake|txt)$/;
  *   fraction is of the stage, 0 to 1
  * @param {string[]} [options.targets] group names of TARGETS or CMake target names; default: engine
  * @param {boolean} [options.portable] for any x86-64 with AVX2 instead of this machine's CPU
+ * @param {boolean} [options.windows] for Windows x64 with AVX2, in a folder of its own
  * @param {(message: string) => void} [options.onNote] hears why it takes longer than expected: another process, a moved folder
  * @returns {Promise<{bin: string, built: boolean}>} bin: the folder of the products
  * @throws {PrepareError} with the end of the log and its path
@@ -42,16 +51,22 @@ export async function buildEngine({
   onProgress = () => {},
   targets = ['engine'],
   portable = false,
+  windows = false,
   onNote = console.error,
 } = {}) {
   const names = [...new Set(targets.flatMap((target) => TARGETS[target] ?? [target]))];
-  return withLock(path.join(BUILD, 'native.lock'), () => build({ onProgress, names, portable, onNote }), onNote);
+  const system = windows ? WINDOWS : HERE;
+  const lock = `${system.out}.lock`;
+  return withLock(lock, () => build({ onProgress, names, portable: portable || windows, system, onNote }), onNote);
 }
 
-async function build({ onProgress, names, portable, onNote }) {
+async function build({ onProgress, names, portable, system, onNote }) {
+  const { out } = system;
+  const bin = path.join(out, 'bin');
+  const log = `${out}-build.log`;
   await prepareUpstream({ onProgress });
   await requireTools();
-  forgetMovedBuild({ source: NATIVE, build: OUT }, onNote);
+  forgetMovedBuild({ source: NATIVE, build: out }, onNote);
   const napi = napiIncludeDirs();
   if (names.includes('concertina') && !napi) {
     throw new PrepareError('The addon needs the packages node-addon-api and node-api-headers: run npm ci.');
@@ -62,29 +77,33 @@ async function build({ onProgress, names, portable, onNote }) {
     `-DCONCERTINA_COMMIT=${readPin().commit.slice(0, 12)}`,
     `-DCONCERTINA_PORTABLE=${portable ? 'ON' : 'OFF'}`,
     `-DCONCERTINA_NAPI_INCLUDE_DIRS=${napi ? napi.join(';') : ''}`,
+    ...system.options,
   ];
-  const hash = await inputHash(options);
-  const stamp = readStamp();
+  const hash = await inputHash(options, system.compiler);
+  const stampFile = path.join(out, 'concertina-stamp.json');
+  const stamp = readStamp(stampFile);
   const done = stamp?.hash === hash ? stamp.targets : [];
-  const missing = names.filter((name) => !done.includes(name) || !fs.existsSync(productOf(name)));
-  if (missing.length === 0) return { bin: BIN, built: false };
+  const missing = names.filter(
+    (name) => !done.includes(name) || !fs.existsSync(path.join(bin, productOf(name, system))),
+  );
+  if (missing.length === 0) return { bin, built: false };
 
-  fs.mkdirSync(OUT, { recursive: true });
-  fs.writeFileSync(LOG, '');
+  fs.mkdirSync(out, { recursive: true });
+  fs.writeFileSync(log, '');
   onProgress({ stage: 'configure', fraction: 0 });
-  const generator = fs.existsSync(path.join(OUT, 'CMakeCache.txt')) ? [] : await generatorArgs();
-  await logged('Configuring the engine', 'cmake', [...generator, '-S', NATIVE, '-B', OUT, ...options]);
+  const generator = fs.existsSync(path.join(out, 'CMakeCache.txt')) ? [] : await generatorArgs();
+  await logged(log, 'Configuring the engine', [...generator, '-S', NATIVE, '-B', out, ...options]);
   onProgress({ stage: 'configure', fraction: 1 });
 
   onProgress({ stage: 'compile', fraction: 0 });
   const jobs = String(os.availableParallelism());
-  await logged('Building the engine', 'cmake', ['--build', OUT, '--parallel', jobs, '--target', ...missing], (line) => {
+  await logged(log, 'Building the engine', ['--build', out, '--parallel', jobs, '--target', ...missing], (line) => {
     const fraction = progressOf(line);
     if (fraction !== null) onProgress({ stage: 'compile', fraction });
   });
   onProgress({ stage: 'compile', fraction: 1 });
-  fs.writeFileSync(STAMP, JSON.stringify({ hash, targets: [...new Set([...done, ...missing])] }));
-  return { bin: BIN, built: true };
+  fs.writeFileSync(stampFile, JSON.stringify({ hash, targets: [...new Set([...done, ...missing])] }));
+  return { bin, built: true };
 }
 
 /** Ninja prints [n/m], Make [ n%]. */
@@ -95,10 +114,7 @@ function progressOf(line) {
   return make ? Number(make[1]) / 100 : null;
 }
 
-function productOf(name) {
-  if (name === 'concertina') return path.join(BIN, 'concertina.node');
-  return path.join(BIN, process.platform === 'win32' ? `${name}.exe` : name);
-}
+const productOf = (name, system) => (name === 'concertina' ? 'concertina.node' : name + system.executable);
 
 async function generatorArgs() {
   return (await run('ninja', ['--version'])).code === 0 ? ['-G', 'Ninja'] : [];
@@ -124,9 +140,9 @@ function napiIncludeDirs() {
   return folders.every((folder) => fs.existsSync(folder)) ? folders : null;
 }
 
-async function inputHash(options) {
+async function inputHash(options, compilerName = process.env.CXX ?? 'c++') {
   const hash = crypto.createHash('sha256').update(seriesHash()).update(options.join('\0'));
-  const compiler = await run(process.env.CXX ?? 'c++', ['--version']);
+  const compiler = await run(compilerName, ['--version']);
   hash
     .update(compiler.stdout)
     .update(process.env.CXXFLAGS ?? '')
@@ -143,15 +159,16 @@ async function inputHash(options) {
   return hash.digest('hex');
 }
 
-function readStamp() {
-  return fs.existsSync(STAMP) ? JSON.parse(fs.readFileSync(STAMP, 'utf8')) : null;
+function readStamp(file) {
+  return fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')) : null;
 }
 
-async function logged(what, command, args, onLine) {
-  const log = fs.createWriteStream(LOG, { flags: 'a' });
+/** CMake, with its output in a log file. */
+async function logged(file, what, args, onLine) {
+  const log = fs.createWriteStream(file, { flags: 'a' });
   try {
     const lines = [];
-    const { code } = await run(command, args, {
+    const { code } = await run('cmake', args, {
       onLine: (line) => {
         log.write(`${line}\n`);
         lines.push(line);
@@ -160,7 +177,7 @@ async function logged(what, command, args, onLine) {
     });
     if (code !== 0) {
       throw new PrepareError(
-        `${what} failed. The end of the log, all of it in ${LOG}:\n${lines.slice(-LOG_LINES_SHOWN).join('\n')}`,
+        `${what} failed. The end of the log, all of it in ${file}:\n${lines.slice(-LOG_LINES_SHOWN).join('\n')}`,
       );
     }
   } finally {
@@ -181,6 +198,7 @@ cli(import.meta.url, async (args) => {
   const { bin, built } = await buildEngine({
     targets: targets.length ? targets : undefined,
     portable: args.includes('--portable'),
+    windows: args.includes('--windows'),
     onProgress: ({ stage, fraction }) => {
       const line = `${stage} ${Math.floor(fraction * 100)}%`;
       if (line !== shown) console.log(line);

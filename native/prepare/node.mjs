@@ -68,7 +68,7 @@ export async function runUnderPinned(args) {
 
 async function ensurePinned() {
   const home = path.join(CACHE, `node-${VERSION}`);
-  const binary = path.join(home, 'package', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+  const binary = binaryIn(home, process.platform);
   if (fs.existsSync(binary)) return binary;
   const why = `Node ${wanted} is needed; this is ${process.versions.node} (${process.execPath}).`;
   const machine = `${process.platform}-${process.arch}`;
@@ -95,6 +95,24 @@ async function ensurePinned() {
   );
   return binary;
 }
+
+/**
+ * The same Node for another machine.
+ * @param {keyof typeof PACKAGES} machine
+ * @returns {Promise<string>} the binary
+ */
+export async function fetchNodeFor(machine) {
+  const home = path.join(CACHE, `node-${VERSION}-${machine}`);
+  const binary = binaryIn(home, machine.split('-')[0]);
+  await withLock(
+    path.join(BUILD, 'node.lock'),
+    () => fs.existsSync(binary) || unpack(PACKAGES[machine], home),
+    console.error,
+  );
+  return binary;
+}
+
+const binaryIn = (home, platform) => path.join(home, 'package', 'bin', platform === 'win32' ? 'node.exe' : 'node');
 
 /** A folder that is there is whole. */
 async function unpack({ name, integrity }, home) {
