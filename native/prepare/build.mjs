@@ -1,13 +1,13 @@
 // Configures and builds the engine with CMake.
-// CLI: node native/prepare/build.mjs [--portable] [--arm64] [target ...]     targets: engine, tools, tests, or CMake's own
-// names; --arm64: for Linux on 64-bit Arm, on another machine
+// CLI: node native/prepare/build.mjs [--portable] [--arm64 | --windows] [target ...]     targets: engine, tools, tests, or
+// CMake's own names; --arm64: for Linux on 64-bit Arm, --windows: for Windows x64, both on Linux x64
 
 import crypto from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { forgetMovedBuild } from './cmake-cache.mjs';
-import { BUILD, METAL, NATIVE, OUT, ROOT } from './paths.mjs';
+import { BUILD, METAL, NATIVE, OUT, ROOT, WINDOWS_OUT } from './paths.mjs';
 import { cli, PrepareError, run, withLock } from './process.mjs';
 import { seriesSize } from './series.mjs';
 import { prepareUpstream, readPin, seriesHash } from './upstream.mjs';
@@ -20,7 +20,7 @@ export const TARGETS = {
   bench: ['kvbench'],
 };
 
-/** For this machine, and for Arm from another. `compiler` is asked for its version: another one builds anew. */
+/** For this machine, and for two others from Linux x64. `compiler` is asked for its version: another one builds anew. */
 const HERE = { out: OUT, executable: process.platform === 'win32' ? '.exe' : '', options: [] };
 const ARM64 = {
   out: path.join(BUILD, 'native-addon-arm64'),
@@ -30,6 +30,12 @@ const ARM64 = {
     ...['-DCMAKE_SYSTEM_NAME=Linux', '-DCMAKE_SYSTEM_PROCESSOR=aarch64', '-DGGML_NATIVE=OFF'],
     ...['-DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc', '-DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++'],
   ],
+};
+const WINDOWS = {
+  out: WINDOWS_OUT,
+  executable: '.exe',
+  compiler: 'clang++-19',
+  options: [`-DCMAKE_TOOLCHAIN_FILE=${path.join(NATIVE, 'windows', 'toolchain.cmake')}`],
 };
 
 const LOG_LINES_SHOWN = 40;
@@ -46,6 +52,7 @@ const SOURCE_FILE = /\.(c|cc|cpp|h|hpp|inl|m|mm|metal|cmake|txt)$/;
  * @param {string[]} [options.targets] group names of TARGETS or CMake target names; default: engine
  * @param {boolean} [options.portable] for any x86-64 with AVX2 instead of this machine's CPU
  * @param {boolean} [options.arm64] for Linux on any 64-bit Arm, in a folder of its own
+ * @param {boolean} [options.windows] for Windows x64 with AVX2, in a folder of its own
  * @param {(message: string) => void} [options.onNote] hears why it takes longer than expected: another process, a moved folder
  * @returns {Promise<{bin: string, built: boolean}>} bin: the folder of the products
  * @throws {PrepareError} with the end of the log and its path
@@ -55,12 +62,13 @@ export async function buildEngine({
   targets = ['engine'],
   portable = false,
   arm64 = false,
+  windows = false,
   onNote = console.error,
 } = {}) {
   const names = [...new Set(targets.flatMap((target) => TARGETS[target] ?? [target]))];
-  const system = arm64 ? ARM64 : HERE;
+  const system = windows ? WINDOWS : arm64 ? ARM64 : HERE;
   const lock = `${system.out}.lock`;
-  return withLock(lock, () => build({ onProgress, names, portable, system, onNote }), onNote);
+  return withLock(lock, () => build({ onProgress, names, portable: portable || windows, system, onNote }), onNote);
 }
 
 async function build({ onProgress, names, portable, system, onNote }) {
@@ -202,6 +210,7 @@ cli(import.meta.url, async (args) => {
     targets: targets.length ? targets : undefined,
     portable: args.includes('--portable'),
     arm64: args.includes('--arm64'),
+    windows: args.includes('--windows'),
     onProgress: ({ stage, fraction }) => {
       const line = `${stage} ${Math.floor(fraction * 100)}%`;
       if (line !== shown) console.log(line);

@@ -16,3 +16,6 @@ export const PRISTINE = path.join(UPSTREAM, 'pristine.git');
 export const TREE = path.join(UPSTREAM, 'llama.cpp');
 export const OUT = path.join(BUILD, 'native');
 export const BIN = path.join(OUT, 'bin');
+/** The engine for Windows, cross-built. */
+export const WINDOWS_OUT = path.join(BUILD, 'native-windows');
+export const WINDOWS_BIN = path.join(WINDOWS_OUT, 'bin');

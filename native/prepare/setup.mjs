@@ -1,7 +1,7 @@
 // Everything that a command needs, from a fresh clone: tools of the system, packages, engine, app bundles.
 // Runs before the commands of package.json (their pre-scripts, and test/run.mjs), so it uses nothing but Node itself, and
 // fetches a newer one where this one is too old (node.mjs). What is up to date costs no time.
-// CLI: node native/prepare/setup.mjs packages|start|serve|test|dist|installed|bench|quality
+// CLI: node native/prepare/setup.mjs packages|start|serve|test|dist|installed|windows|windows-test|bench|quality
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -18,7 +18,7 @@ const LINUX = process.platform === 'linux';
 
 /**
  * tests: the checks' system packages; packing: those that make deb and rpm; targets: of the native build; portable: for other machines than this one;
- * app: its bundles; runtime: the Electron of the checks.
+ * app: its bundles; runtime: the Electron of the checks; windows: for Windows, on Linux.
  */
 const PURPOSES = {
   packages: { tests: false, targets: [], portable: false, app: false, runtime: false },
@@ -28,6 +28,10 @@ const PURPOSES = {
   // electron/dist.mjs asks for the runtime itself, where the real Electron is not there
   dist: { tests: false, packing: LINUX, targets: ['engine'], portable: true, app: true, runtime: false },
   installed: { tests: true, packing: true, targets: ['engine'], portable: true, app: true, runtime: LINUX },
+  windows: { tests: false, targets: ['engine'], portable: true, app: true, runtime: false, windows: true },
+  'windows-test': {
+    ...{ tests: true, targets: ['engine', 'tests', 'tools'], portable: true, app: true, runtime: false, windows: true },
+  },
   bench: { tests: false, targets: ['bench'], portable: false, app: false, runtime: false },
   quality: { tests: false, targets: ['engine'], portable: false, app: false, runtime: false },
 };
@@ -36,7 +40,7 @@ const LOG = path.join(BUILD, 'logs', 'setup.log');
 
 /** @param {keyof typeof PURPOSES} purpose */
 async function setUp(purpose) {
-  const { tests, packing = false, targets, portable, app, runtime } = PURPOSES[purpose];
+  const { tests, packing = false, targets, portable, app, runtime, windows = false } = PURPOSES[purpose];
   fs.mkdirSync(path.dirname(LOG), { recursive: true });
   fs.writeFileSync(LOG, `set-up for npm ${purpose}, ${new Date().toISOString()}, Node ${process.version}\n`);
   const onLine = (line) => fs.appendFileSync(LOG, `${line}\n`);
@@ -44,8 +48,8 @@ async function setUp(purpose) {
   const stages = [['npm packages', () => ensurePackages({ onLine })]];
   if (targets.length > 0) {
     const onNote = (text) => progress.note(text);
-    stages.unshift(['system tools', (onProgress) => ensureSystem({ tests, packing, onProgress, onLine })]);
-    stages.push(['engine', (onProgress) => ensureEngine({ targets, portable, onProgress, onNote })]);
+    stages.unshift(['system tools', (onProgress) => ensureSystem({ tests, packing, windows, onProgress, onLine })]);
+    stages.push(['engine', (onProgress) => ensureEngine({ targets, portable, windows, onProgress, onNote })]);
   }
   if (app) stages.push(['app', (onProgress) => ensureApp({ onProgress })]);
   if (runtime) stages.push(['test runtime', (onProgress) => ensureRuntime(onProgress)]);
@@ -54,13 +58,14 @@ async function setUp(purpose) {
   for (const [name, body] of stages) await progress.stage(name, body);
 }
 
-async function ensureEngine({ targets, portable, onProgress, onNote }) {
+async function ensureEngine({ targets, portable, windows, onProgress, onNote }) {
   // compiler results are shared by clones in different folders
   process.env.CCACHE_BASEDIR ??= ROOT;
   const { buildEngine } = await import('./build.mjs');
   await buildEngine({
     targets,
     portable,
+    windows,
     onNote,
     onProgress: ({ stage, fraction }) => onProgress({ detail: stage, fraction }),
   });

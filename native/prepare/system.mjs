@@ -133,6 +133,36 @@ const PACKING = [
   },
 ];
 
+/** @type {Requirement[]} The engine for Windows, cross-built on Linux (native/windows/toolchain.cmake). */
+const WINDOWS = [
+  { what: 'clang 19', why: 'compiles for Windows', found: () => hasCommand('clang++-19'), apt: ['clang-19'] },
+  { what: 'lld 19', why: 'links for Windows', found: () => hasCommand('ld.lld-19'), apt: ['lld-19'] },
+  {
+    what: 'mingw-w64 with posix threads',
+    why: 'headers and libraries of Windows and of C++',
+    found: () => hasCommand('x86_64-w64-mingw32-g++-posix'),
+    apt: ['g++-mingw-w64-x86-64-posix'],
+  },
+];
+
+const WINE_FOLDERS = ['/usr/lib/wine', '/usr/lib/x86_64-linux-gnu/wine'];
+
+/** Debian keeps the 64-bit loader out of PATH, and its `wine` complains of the 32-bit one that we need not. */
+export function winePath(program = 'wine64') {
+  return WINE_FOLDERS.map((folder) => path.join(folder, program)).find((file) => fs.existsSync(file)) ?? program;
+}
+
+/** @type {Requirement[]} Windows programs tested on Linux (test/windows). */
+const WINDOWS_TESTS = [
+  {
+    what: 'Wine for 64-bit programs',
+    why: 'runs programs of Windows',
+    found: () => path.isAbsolute(winePath()) || hasCommand('wine64'),
+    apt: ['wine64'],
+  },
+  { what: 'NSIS', why: 'makes the installer for Windows', found: () => hasCommand('makensis'), apt: ['nsis'] },
+];
+
 /** The first Python that has all of what the tests import: packages of apt are those of the system's own. */
 export function findPython(candidates = ['python3', '/usr/bin/python3']) {
   return candidates.find((python) => {
@@ -152,10 +182,16 @@ function library(soname, apt) {
 
 /**
  * Checks what the purpose needs; installs it on Debian as root, elsewhere stops with the command that does.
- * @param {{tests: boolean, packing?: boolean, onProgress: (progress: {detail: string}) => void, onLine: (line: string) => void}} options
+ * @param {{tests: boolean, packing?: boolean, windows?: boolean, onProgress: (progress: {detail: string}) => void, onLine: (line: string) => void}} options
+ *   windows: for Windows on Linux
  */
-export async function ensureSystem({ tests, packing = false, onProgress, onLine }) {
-  const table = [...BUILD, ...(tests && process.platform === 'linux' ? TESTS : []), ...(packing ? PACKING : [])];
+export async function ensureSystem({ tests, packing = false, windows = false, onProgress, onLine }) {
+  if (windows && (process.platform !== 'linux' || process.arch !== 'x64'))
+    throw new PrepareError(
+      'The engine for Windows is cross-built on Linux x64 only. On Windows itself: npm run build:engine.',
+    );
+  const ofTests = windows ? WINDOWS_TESTS : process.platform === 'linux' ? TESTS : [];
+  const table = [...BUILD, ...(windows ? WINDOWS : []), ...(tests ? ofTests : []), ...(packing ? PACKING : [])];
   const missing = table.filter((requirement) => !requirement.found());
   if (canInstall() && missing.length > 0) {
     await installWithApt(missing, onProgress, onLine);
