@@ -1,5 +1,6 @@
 /** What to do about an engine error: the binding says what happened, this says what helps. */
-import { ConcertinaError, type ErrorCode, errorCodeSchema, messageOf } from '../contract/errors';
+import { ConcertinaError, type ErrorCode, errorCodeSchema, messageOf, toErrorPayload } from '../contract/errors';
+import { troubleOf } from '../contract/lib/systemErrors';
 
 const hints: Partial<Record<ErrorCode, string>> = {
   'model-missing': 'Check that the file is still there, or choose another model.',
@@ -16,6 +17,8 @@ const hints: Partial<Record<ErrorCode, string>> = {
 /** Makes a coded error of anything that the binding throws, with a hint. */
 export function toEngineError(error: unknown): ConcertinaError {
   const code = errorCodeSchema.safeParse((error as { code?: unknown } | null)?.code);
+  // of the system: a path that is too long, a disk that is full
+  if (!code.success && troubleOf(error)) return ConcertinaError.fromPayload(toErrorPayload(error));
   const message = messageOf(error);
   const known = code.success ? code.data : 'internal';
   const hint = (error as { hint?: unknown } | null)?.hint;

@@ -278,6 +278,7 @@ class HeaderCheck {
 
   run(): void {
     this.layers();
+    this.positions();
     this.experts();
     this.heads();
     this.norms();
@@ -299,6 +300,11 @@ class HeaderCheck {
       const part = this.value(key);
       this.require(part <= count, `its header names ${count} layers, but ${part} of one kind (${key})`);
     }
+  }
+
+  /** A batch of one token cannot hold the two that llama.cpp tries a context with. */
+  private positions(): void {
+    this.require(this.value('context_length') !== 1, 'its header says that it was trained for 1 token');
   }
 
   private experts(): void {

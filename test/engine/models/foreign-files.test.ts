@@ -101,6 +101,7 @@ const cases: Case[] = [
   ],
   ['heads-none', own({ 'attention.head_count': 0 }), /wrong shape/],
   ['heads-4294967295', own({ 'attention.head_count': 4294967295 }), /wrong shape/],
+  ['context-one (llama-context.cpp:1783)', own({ context_length: 1 }), /trained for 1 token/],
   ['context-none', own({ context_length: 0 }), null],
   ['parts-2147483647', { 'split.count': 2147483647, 'split.no': 0 }, /one of 2147483647 parts/],
   ['parts-65535', { 'split.count': { uint16: 65535 }, 'split.no': { uint16: 0 } }, /one of 65535 parts/],
