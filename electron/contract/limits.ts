@@ -56,7 +56,12 @@ export const limits = {
 } as const;
 
 export const idSchema = z.string().min(1).max(limits.maxIdLength);
-export const pathSchema = z.string().min(1).max(limits.maxPathLength);
+/** Of a file, or ''. No system has one with a NUL: such a path in the settings would end whatever reads them. */
+export const pathOrNoneSchema = z
+  .string()
+  .max(limits.maxPathLength)
+  .refine((path) => !path.includes('\0'), 'A path has no NUL.');
+export const pathSchema = pathOrNoneSchema.min(1);
 export const textSchema = z.string().max(limits.maxMessage);
 export const nothing = z.void();
 

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { languageSettingSchema } from './lib/language';
 import { localApiFields, localApiSchema } from './lib/localApi';
-import { idSchema, limits, operation } from './limits';
+import { idSchema, limits, operation, pathOrNoneSchema, pathSchema } from './limits';
 import type { EventMap, OperationMap } from './rpc';
 
 // KV cache types that a person can choose, in the order of their size. Bytes come from the engine, never from here.
@@ -58,9 +58,9 @@ const contextFields = {
    */
   speculation: z.enum(['off', 'ngram', 'draft', 'mtp']),
   /** model that drafts: its id or its name on the list, or the whole path of a file; '': none */
-  draftModel: z.string().max(limits.maxPathLength),
+  draftModel: pathOrNoneSchema,
   /** what makes images and sound readable: `auto`: the file that lies beside the model; '': none; else the whole path of a file */
-  projector: z.string().max(limits.maxPathLength),
+  projector: pathOrNoneSchema,
 };
 
 const samplingFields = {
@@ -218,7 +218,7 @@ const downloadFields = {
   /** downloads at a time */
   parallel: z.number().int().min(1).max(4),
   /** whole path of the folder of downloaded models; null: `models` in the folder of the app's data */
-  folder: z.string().min(1).max(limits.maxPathLength).nullable(),
+  folder: pathSchema.nullable(),
 };
 
 const downloadSettingsSchema = z.object({
