@@ -43,7 +43,7 @@ function Address({ url }: { url: URL }) {
       tabIndex={0}
       className="min-h-0 space-y-3 overflow-y-auto px-5 py-4"
     >
-      <dl dir="ltr" className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5 break-all">
+      <dl dir="ltr" className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1.5 wrap-anywhere">
         <dt className="text-ink-3">
           <Trans>Host</Trans>
         </dt>
