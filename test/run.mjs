@@ -52,6 +52,12 @@ const STAGES = {
     const { code, output } = await node([path.join(ROOT, 'test', 'server', 'upstreamSuite.mjs')], { capture: true });
     return withExit(code, closingLine(output));
   },
+  fuzz: async () => {
+    const { code, output } = await node([path.join(ROOT, 'test', 'fuzz', 'run.mjs'), '--seconds', '8'], {
+      capture: true,
+    });
+    return withExit(code, closingLine(output));
+  },
   e2e: async (patterns) => {
     const report = path.join(RESULTS, 'e2e.json');
     fs.rmSync(report, { force: true });

