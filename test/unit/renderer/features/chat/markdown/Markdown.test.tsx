@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 /** Which way the blocks of an answer are written, while it streams and when it has ended. */
 import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, it } from 'vitest';
