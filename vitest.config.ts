@@ -1,4 +1,7 @@
-/** unit: nothing built is needed; engine: the real addon and real models, one file at a time (two cores). */
+/**
+ * unit: nothing built is needed; engine: the real addon and real models, one file at a time (two cores); windows: Windows' Node in
+ * Wine, seen from Linux (npm run test:windows).
+ */
 import { defineConfig } from 'vitest/config';
 import { texts } from './electron/build.mjs';
 
@@ -44,6 +47,17 @@ export default defineConfig({
           fileParallelism: false,
           testTimeout: 300_000,
           hookTimeout: 300_000,
+        },
+      },
+      {
+        plugins: [texts()],
+        resolve,
+        test: {
+          ...patience,
+          name: 'windows',
+          include: ['test/windows/**/*.test.ts'],
+          fileParallelism: false,
+          testTimeout: 600_000,
         },
       },
     ],

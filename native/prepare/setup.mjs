@@ -1,7 +1,7 @@
 // Everything that a command needs, from a fresh clone: tools of the system, packages, engine, app bundles.
 // Runs before the commands of package.json (their pre-scripts, and test/run.mjs), so it uses nothing but Node itself, and
 // fetches a newer one where this one is too old (node.mjs). What is up to date costs no time.
-// CLI: node native/prepare/setup.mjs packages|start|serve|test|dist|installed|windows|windows-test|bench|quality
+// CLI: node native/prepare/setup.mjs PURPOSE     (a key of PURPOSES)
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -29,6 +29,9 @@ const PURPOSES = {
   dist: { tests: false, packing: LINUX, targets: ['engine'], portable: true, app: true, runtime: false },
   installed: { tests: true, packing: true, targets: ['engine'], portable: true, app: true, runtime: LINUX },
   windows: { tests: false, targets: ['engine'], portable: true, app: true, runtime: false, windows: true },
+  'dist-windows': {
+    ...{ tests: true, targets: ['engine'], portable: true, app: true, runtime: false, windows: true },
+  },
   'windows-test': {
     ...{ tests: true, targets: ['engine', 'tests', 'tools'], portable: true, app: true, runtime: false, windows: true },
   },

@@ -47,8 +47,12 @@ export function engine(): Engine {
 /** the `.node` itself, for what the binding does not show; each load has classes of its own */
 export const raw = loadAddon();
 
+/** Beside the addon. */
 export function tool(name: string): string {
-  return path.join(root, 'build', 'native', 'bin', process.platform === 'win32' ? `${name}.exe` : name);
+  const folder = process.env.CONCERTINA_ADDON
+    ? path.dirname(process.env.CONCERTINA_ADDON)
+    : path.join(root, 'build', 'native', 'bin');
+  return path.join(folder, process.platform === 'win32' ? `${name}.exe` : name);
 }
 
 /**

@@ -111,13 +111,23 @@ TEST("a GPU, also an integrated one, is asked for each pair of types and head si
     CHECK(turbo_gpu_attends(nullptr, { 256, 256, 8, 2 }, GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, true));
 }
 
+// Of the process; an empty value removes it.
+static void set_environment(const char * name, const char * value) {
+#ifdef _WIN32
+    _putenv_s(name, value);
+#else
+    if (*value) setenv(name, value, 1);
+    else unsetenv(name);
+#endif
+}
+
 TEST("no context of turbo types while the rotation is disabled") {
     const llama_model_ptr model = make_tiny_model({ 128 });
-    setenv("LLAMA_ATTN_ROT_DISABLE", "1", 1);
+    set_environment("LLAMA_ATTN_ROT_DISABLE", "1");
     CHECK(make_context(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_F16) == nullptr);
     CHECK(make_context(model.get(), GGML_TYPE_F16, GGML_TYPE_TURBO3) == nullptr);
     CHECK(make_context(model.get(), GGML_TYPE_F16, GGML_TYPE_F16) != nullptr);
-    unsetenv("LLAMA_ATTN_ROT_DISABLE");
+    set_environment("LLAMA_ATTN_ROT_DISABLE", "");
 }
 
 // A random model multiplies any noise of its cache, so the bound is another type's error in the same model, on

@@ -20,7 +20,8 @@ test('a write replaces the whole file, makes its folder, and leaves nothing else
   await writeFileAtomic(path, 'short');
   expect(await readFile(path, 'utf8')).toBe('short');
   expect(await readdir(folder)).toEqual(['a.json']);
-  expect((await stat(path)).mode & 0o077).toBe(0);
+  // Windows keeps rights in lists of its own, which the folder of the person has
+  if (process.platform !== 'win32') expect((await stat(path)).mode & 0o077).toBe(0);
 });
 
 test('a write that fails leaves the old file as it was, and no temporary file', async () => {

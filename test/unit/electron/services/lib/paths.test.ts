@@ -1,5 +1,5 @@
 /** The rules of Windows, which Node has on every system. */
-import { win32 } from 'node:path';
+import { join, posix, win32 } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { repoPathSchema, repoSchema } from '@/electron/contract/hub';
 import { isDeviceName } from '@/electron/contract/limits';
@@ -32,9 +32,9 @@ describe('what lies in a folder', () => {
   ])('%s is not in %s', (path, folder) => expect(isInsideOnWindows(path, folder)).toBe(false));
 
   test('where case counts, it does here', () => {
-    expect(isInside('/models/a.gguf', '/models')).toBe(true);
-    expect(isInside('/Models/a.gguf', '/models')).toBe(false);
-    expect(isSamePath('/models/', '/models')).toBe(true);
+    expect(isInside('/models/a.gguf', '/models', posix)).toBe(true);
+    expect(isInside('/Models/a.gguf', '/models', posix)).toBe(false);
+    expect(isSamePath('/models/', '/models', posix)).toBe(true);
     expect(isSamePath('C:\\Models', 'c:/models/', win32)).toBe(true);
   });
 });
@@ -98,7 +98,8 @@ test('the lock of a data folder is a pipe on Windows, another one for each folde
 });
 
 test('a page is given no other content of a file', () => {
-  expect(staticFile('/app', '/index.html')).toEqual({ path: '/app/index.html', type: 'text/html; charset=utf-8' });
+  const path = join('/app', 'index.html');
+  expect(staticFile('/app', '/index.html')).toEqual({ path, type: 'text/html; charset=utf-8' });
   expect(staticFile('/app', '/index.html:hidden.js')).toBeNull();
   expect(staticFile('/app', '/C:/secret.js')).toBeNull();
 });
@@ -108,5 +109,5 @@ test('llama.cpp gets a long path as Windows opens it, and any other as it is', (
   expect(withoutLimit(long, win32)).toBe(`\\\\?\\${long}`);
   expect(withoutLimit(`\\\\server\\share\\${'x'.repeat(260)}`, win32)).toMatch(/^\\\\\?\\UNC\\server\\share\\x/);
   expect(withoutLimit('C:\\models\\a.gguf', win32)).toBe('C:\\models\\a.gguf');
-  expect(withoutLimit(`/${'long/'.repeat(60)}a.gguf`)).toBe(`/${'long/'.repeat(60)}a.gguf`);
+  expect(withoutLimit(`/${'long/'.repeat(60)}a.gguf`, posix)).toBe(`/${'long/'.repeat(60)}a.gguf`);
 });
