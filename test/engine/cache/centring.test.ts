@@ -49,7 +49,7 @@ describe('centring', () => {
     expect(plain.centring.reasonK).toContain('calibrated');
     model.attachCalibration(await model.calibrate(options()));
     const centred = await measure();
-    expect(centred.centring).toEqual({ k: true, v: true, reasonK: '', reasonV: '' });
+    expect(centred.centring).toEqual({ k: true, v: true, reasonK: '', reasonV: '', blocks: true, reasonBlocks: '' });
     // measured on other texts: 0.8; without the constants in the right places it is above 1
     expect(centred.kld).toBeLessThan(0.92 * plain.kld);
   });
