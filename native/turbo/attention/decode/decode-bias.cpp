@@ -6,10 +6,20 @@
 namespace {
 
 const int P = TURBO_BIAS_PANEL;
+const int PANEL_SHIFT = 4;
+static_assert(1 << PANEL_SHIFT == TURBO_BIAS_PANEL, "blocks of a panel");
+const int HALF = DECODE_TILE / 2; // the usual run: see decode_bias_add
 const int VECTORS_AT_ONCE = 32;
 
 // panels that cells of a stream can lie in
 size_t n_slot(const turbo_attention * at) { return std::min(at->bias.n_panel, at->n_kv); }
+
+// Whether all of n positions are of the block, or with `shift` of the panel, of the first.
+bool all_alike(const int32_t * block, int n, int shift) {
+    int32_t unlike = 0;
+    for (int p = 1; p < n; ++p) { unlike |= block[p] ^ block[0]; }
+    return unlike >> shift == 0;
+}
 
 // Gives the panels of the tiles of a stream their slots.
 void list_panels(const decode_bias * bias, const decode_tile * tiles, int n_tile, int32_t * slots) {
@@ -17,7 +27,8 @@ void list_panels(const decode_bias * bias, const decode_tile * tiles, int n_tile
     for (int t = 0; t < n_tile; ++t) {
         const int32_t * block = turbo_blocks_of(bias->at, tiles[t].stream, tiles[t].p0);
         const int size = decode_tile_size(bias->at, tiles[t].p0);
-        for (int p = 0; p < size; ++p) {
+        const int n_unlike = all_alike(block, size, PANEL_SHIFT) ? 1 : size;
+        for (int p = 0; p < n_unlike; ++p) {
             int32_t & slot = slots[block[p] / P];
             if (slot < 0) { slot = n++; }
         }
@@ -72,13 +83,15 @@ int decode_bias_runs(const decode_bias * bias, const decode_tile * tile, decode_
     const int32_t * slots = bias->slot_of + tile->stream * at->bias.n_panel;
     const int size = decode_tile_size(at, tile->p0);
     int n = 0;
-    for (int p = 0; p < size; ++p) {
-        if (p > 0 && block[p] == block[p - 1]) {
-            ++runs[n - 1].end;
+    for (int p = 0, end = 0; p < size; p = end) {
+        // most often whole halves
+        end = p % HALF == 0 && p + HALF <= size && all_alike(block + p, HALF, 0) ? p + HALF : p + 1;
+        if (n > 0 && block[p] == block[p - 1]) {
+            runs[n - 1].end = end;
             continue;
         }
         const size_t slot = tile->stream * n_slot(at) + slots[block[p] / P];
-        runs[n++] = { p + 1, bias->values + slot * bias->n_vec * P + block[p] % P };
+        runs[n++] = { end, bias->values + slot * bias->n_vec * P + block[p] % P };
     }
     return n;
 }
@@ -86,6 +99,9 @@ int decode_bias_runs(const decode_bias * bias, const decode_tile * tile, decode_
 void decode_bias_add(const decode_run * runs, int n, int vec, float * score) {
     for (int p = 0; p < n; ++runs) {
         const float x = runs->values[vec * P];
+        for (; p + HALF <= runs->end; p += HALF) {
+            for (int i = 0; i < HALF; ++i) { score[p + i] += x; }
+        }
         for (; p < runs->end; ++p) { score[p] += x; }
     }
 }
