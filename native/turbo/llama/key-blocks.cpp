@@ -13,6 +13,13 @@
 #include <map>
 #include <stdexcept>
 
+// panels for the blocks of positions 0 .. n_pos - 1
+static uint32_t n_panel_of(uint32_t n_pos) { return (n_pos / turbo_center_block + 1) / TURBO_BIAS_PANEL + 1; }
+
+size_t turbo_turn_bytes(uint32_t n_rot, uint32_t n_cells) {
+    return sizeof(float) * TURBO_BIAS_PANEL * (n_rot + 1) * n_panel_of(n_cells);
+}
+
 class turbo_turn_table {
 public:
     turbo_turn_table(const llama_model & model, const llama_cparams & cparams, uint32_t il)
@@ -29,7 +36,7 @@ public:
     void cover(uint32_t n_pos) {
         const uint32_t wanted = n_pos / turbo_center_block + 1;
         if (wanted <= n_block()) { return; }
-        const uint32_t n_panel = std::max(wanted, 2 * n_block()) / TURBO_BIAS_PANEL + 1;
+        const uint32_t n_panel = std::max(n_panel_of(n_pos), 2 * n_block() / TURBO_BIAS_PANEL);
         std::vector<int32_t> middles(n_panel * TURBO_BIAS_PANEL);
         for (uint32_t b = 0; b < middles.size(); ++b) { middles[b] = turbo_block_middle(b, turbo_center_block); }
         const turbo_rope_turns turns = turbo_turns_of(model, cparams, il, middles);

@@ -26,6 +26,9 @@ class llama_kv_cache;
 // The cosines and sines of one RoPE, for as many blocks as were asked for.
 class turbo_turn_table;
 
+// Bytes of one for a cache of so many cells, as it is made at first.
+size_t turbo_turn_bytes(uint32_t n_rot, uint32_t n_cells);
+
 // The channels of a layer's heads, and the rows of T that speak of them.
 struct turbo_block_layout {
     turbo_rope order; // only the places of the pairs

@@ -268,6 +268,14 @@ llama_turbo_centering llama_turbo_centering_resolve(
     return res;
 }
 
+size_t llama_turbo_block_bytes(const llama_model * model, ggml_type type_k, bool flash_attn, uint32_t n_cells) {
+    const llama_turbo_centering on = llama_turbo_centering_resolve(model, type_k, GGML_TYPE_F16, flash_attn);
+    if ((!on.k && on.reason_k != reason_absent) || one_constant(*model, flash_attn)) { return 0; }
+    uint32_t n_rot = 0;
+    for (uint32_t il = 0; il < model->hparams.n_layer_all; ++il) { n_rot = std::max(n_rot, model->hparams.n_rot(il)); }
+    return n_rot == 0 ? 0 : turbo_turn_bytes(n_rot, n_cells);
+}
+
 void llama_turbo_centering_every_type(bool on) { every_type = on; }
 
 std::shared_ptr<void> turbo_kv_mean_register(

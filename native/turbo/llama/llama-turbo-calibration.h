@@ -77,6 +77,10 @@ struct llama_turbo_centering {
 LLAMA_API struct llama_turbo_centering llama_turbo_centering_resolve(
     const struct llama_model * model, enum ggml_type type_k, enum ggml_type type_v, bool flash_attn);
 
+// Bytes that centering by blocks takes beside a K cache of this effective type with so many cells, once the model is calibrated.
+LLAMA_API size_t llama_turbo_block_bytes(
+    const struct llama_model * model, enum ggml_type type_k, bool flash_attn, uint32_t n_cells);
+
 // For tests: center all cache types, so that exactness can be seen without the noise of quantizing. K-shift then works
 // with quantized types only.
 LLAMA_API void llama_turbo_centering_every_type(bool on);
