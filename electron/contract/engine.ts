@@ -50,13 +50,17 @@ const noType: EffectiveType = { asked: '', effective: '', reason: '' };
 
 /**
  * Whether K and V are centered: constants of the model (measured once) are taken off before they are quantized, which
- * makes turbo caches more exact at no cost of bits. The reasons are empty where it is done.
+ * makes turbo caches more exact at no cost of bits. The reasons are empty where it is done. `blocks`: what is taken off K turns
+ * with the positions; without it one constant serves all of them, which is less exact, for the reason.
  */
 const centeringSchema = z.object({
   k: z.boolean(),
   v: z.boolean(),
   reasonK: z.string(),
   reasonV: z.string(),
+  // comparisons on disk are older
+  blocks: z.boolean().default(false),
+  reasonBlocks: z.string().default(''),
 });
 export type Centering = z.infer<typeof centeringSchema>;
 

@@ -210,7 +210,17 @@ function measuring({ calibration, centring, typeK, typeV }: LoadedContext): Fall
     { name: 'K', on: centring.k, reason: centring.reasonK, turbo: isTurbo(typeK) },
     { name: 'V', on: centring.v, reason: centring.reasonV, turbo: isTurbo(typeV) },
   ].filter(({ on, turbo }) => turbo && !on);
-  if (off.length === 0) return [];
+  if (off.length === 0) {
+    if (!isTurbo(typeK) || centring.blocks || centring.reasonBlocks === '') return [];
+    return [
+      {
+        id: 'centering',
+        what: say(msg`The K cache is centered by one constant for all positions, and so a little less exact.`),
+        why: sentence(centring.reasonBlocks),
+        advice: say(msg`Nothing has to be done.`),
+      },
+    ];
+  }
   return [
     {
       id: 'centering',

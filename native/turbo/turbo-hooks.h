@@ -87,6 +87,16 @@ bool turbo_set_rows(const struct ggml_compute_params * params, struct ggml_tenso
 // A FLASH_ATTN_EXT operation that the kernels of native/turbo/attention take.
 bool turbo_flash_attn_ext(const struct ggml_compute_params * params, struct ggml_tensor * dst);
 
+// Further sources of a FLASH_ATTN_EXT operation with a part of the score beside q . k (llama/key-blocks.h), all or none of them:
+// logit = cap(scale * (q . k + z . T[block of the cell])) + mask. No back end but ours reads them: turbo_flash_attn_ext
+// takes every such operation.
+#define TURBO_SRC_BIAS_QUERIES 5 // z, f32 [n_row, n_head, n_tokens of all streams]
+#define TURBO_SRC_BIAS_TURNS   6 // T, f32 [TURBO_BIAS_PANEL, n_row or more, n_panel]; the last n_row rows count
+#define TURBO_SRC_BIAS_BLOCKS  7 // i32 [n_kv, n_stream of the cache]
+
+// T[b] is column b % TURBO_BIAS_PANEL of panel b / TURBO_BIAS_PANEL.
+#define TURBO_BIAS_PANEL 16
+
 // A MUL_MAT operation of q6_K weights that the kernels of native/turbo/matmul take, with the scratch memory that upstream's
 // path has: the activations as q8_K.
 bool turbo_mul_mat(const struct ggml_compute_params * params, struct ggml_tensor * dst);

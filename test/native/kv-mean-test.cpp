@@ -11,6 +11,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <tuple>
 
 namespace {
 
@@ -27,9 +28,10 @@ calibration_ptr calibrate(llama_model * model, int n = 200) {
 calibration_ptr exaggerated(const llama_turbo_calibration & from, float by) {
     calibration_ptr res(new llama_turbo_calibration(from), llama_turbo_calibration_free);
     for (auto & layer : res->layers) {
-        for (size_t i = 0; i < layer.k_mean.size(); ++i) {
-            layer.k_mean[i] += by * std::sin(float(i));
-            layer.v_mean[i] += by * std::cos(float(i));
+        for (size_t i = 0; i < layer.k.mean.size(); ++i) {
+            layer.k.mean[i] += by * std::sin(float(i));
+            layer.k_block.mean[i] += by * std::sin(float(i + 1));
+            layer.v.mean[i] += by * std::cos(float(i));
         }
     }
     res->seal();
@@ -71,13 +73,18 @@ std::vector<float> read_all(llama_context * ctx, int n_seq = 1) {
 constexpr double tolerance_f32 = 1e-9;
 constexpr double tolerance_f16 = 1e-4;
 
-void check_exact(llama_model * model, const kv_setup & setup, double tolerance) {
-    const std::vector<float> plain = read_all(make_context(model, setup).get(), setup.n_seq);
+template <typename Read>
+void check_exact(llama_model * model, const kv_setup & setup, double tolerance, Read && read) {
+    const std::vector<float> plain = read(make_context(model, setup).get());
     const calibration_ptr calibration = exaggerated(*calibrate(model), 1.0f);
     const centered on(model, *calibration);
     const llama_context_ptr ctx = make_context(model, setup);
-    const double error = relative_mse(plain, read_all(ctx.get(), setup.n_seq));
+    const double error = relative_mse(plain, read(ctx.get()));
     CHECK_LE(error, tolerance);
+}
+
+void check_exact(llama_model * model, const kv_setup & setup, double tolerance) {
+    check_exact(model, setup, tolerance, [&](llama_context * ctx) { return read_all(ctx, setup.n_seq); });
 }
 
 } // namespace
@@ -98,6 +105,41 @@ TEST("centering changes the cache, and the logits only by float noise") {
     }
 }
 
+TEST("centering by blocks of positions is exact for every kind of RoPE") {
+    const llama_turbo_rope yarn = { LLAMA_ROPE_SCALING_TYPE_YARN, 0.125f, 1.0f, 64 };
+    for (const tiny_model_kind kind : { TINY_LLAMA, TINY_WINDOW, TINY_LONGROPE, TINY_PARTIAL }) {
+        const llama_model_ptr model = make_tiny_model({ 128, false, kind });
+        for (const llama_turbo_rope * rope : { (const llama_turbo_rope *) nullptr, &yarn }) {
+            check_exact(model.get(), flash(GGML_TYPE_F16, GGML_TYPE_F16, 1, true, rope), tolerance_f16);
+        }
+    }
+}
+
+TEST("centering by blocks: positions beyond the cells, sequences at unlike depths") {
+    for (const tiny_model_kind kind : { TINY_LLAMA, TINY_WINDOW }) {
+        const llama_model_ptr model = make_tiny_model({ 128, false, kind });
+        check_exact(model.get(), flash(), tolerance_f16, [](llama_context * ctx) {
+            std::vector<float> logits;
+            for (const auto [pos, n] : { std::pair(5000, 30), { 5030, 1 }, { 5031, 1 }, { 40000, 40 }, { 40040, 1 } }) {
+                if (pos == 40000) { llama_memory_clear(llama_get_memory(ctx), true); }
+                const std::vector<float> part = decode(ctx, pos, n);
+                logits.insert(logits.end(), part.begin(), part.end());
+            }
+            return logits;
+        });
+        for (const bool unified : { false, true }) {
+            check_exact(model.get(), flash(GGML_TYPE_F16, GGML_TYPE_F16, 2, unified), tolerance_f16, [](llama_context * ctx) {
+                std::vector<float> logits;
+                for (const auto [seq, pos, n] : { std::tuple(0, 0, 40), { 1, 900, 40 }, { 0, 40, 1 }, { 1, 940, 1 }, { 0, 41, 7 } }) {
+                    const std::vector<float> part = decode_sequence(ctx, seq, pos, n);
+                    logits.insert(logits.end(), part.begin(), part.end());
+                }
+                return logits;
+            });
+        }
+    }
+}
+
 TEST("centering: several sequences, in streams of their own and unified") {
     const llama_model_ptr model = make_tiny_model({ 128 });
     for (bool unified : { false, true }) {
@@ -115,7 +157,7 @@ TEST("centering: sliding windows; with capped scores V only") {
     const llama_model_ptr softcap = make_tiny_model({ 128, false, TINY_SOFTCAP });
     const calibration_ptr calibration = calibrate(softcap.get());
     const centered on(softcap.get(), *calibration, false);
-    const llama_turbo_centering res = llama_turbo_centering_resolve(softcap.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO4);
+    const llama_turbo_centering res = llama_turbo_centering_resolve(softcap.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, true);
     CHECK(!res.k && res.reason_k && strstr(res.reason_k, "caps"));
     CHECK(res.v && !res.reason_v);
     check_exact(softcap.get(), {}, tolerance_f32);
@@ -125,7 +167,7 @@ TEST("centering is off with attention sinks, and says so") {
     const llama_model_ptr model = make_tiny_model({ 128, false, TINY_SINKS });
     const calibration_ptr calibration = calibrate(model.get());
     const centered on(model.get(), *calibration, false);
-    const llama_turbo_centering res = llama_turbo_centering_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO4);
+    const llama_turbo_centering res = llama_turbo_centering_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, true);
     CHECK(!res.k && !res.v && res.hash == 0 && !res.wanted);
     CHECK(strstr(res.reason_k, "sinks") && strstr(res.reason_v, "sinks"));
     check_exact(model.get(), {}, 0.0);
@@ -133,14 +175,19 @@ TEST("centering is off with attention sinks, and says so") {
 
 TEST("centering is for turbo types, after a calibration") {
     const llama_model_ptr model = make_tiny_model({ 128 });
-    const llama_turbo_centering before = llama_turbo_centering_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO3);
+    const llama_turbo_centering before = llama_turbo_centering_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, true);
     CHECK(!before.k && !before.v && before.wanted);
-    CHECK(!llama_turbo_centering_resolve(model.get(), GGML_TYPE_F16, GGML_TYPE_Q8_0).wanted);
+    CHECK(!llama_turbo_centering_resolve(model.get(), GGML_TYPE_F16, GGML_TYPE_Q8_0, true).wanted);
     const calibration_ptr calibration = calibrate(model.get());
     const centered on(model.get(), *calibration, false);
-    const llama_turbo_centering mixed = llama_turbo_centering_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_Q8_0);
+    const llama_turbo_centering mixed = llama_turbo_centering_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_Q8_0, true);
     CHECK(mixed.k && !mixed.reason_k && !mixed.v && mixed.reason_v && !mixed.wanted);
-    CHECK(mixed.hash == llama_turbo_calibration_hash(calibration.get()));
+    CHECK(mixed.k_blocks && !mixed.reason_blocks && mixed.hash != 0);
+    // without flash attention one constant for all positions, in cells that mean other things
+    const llama_turbo_centering constant =
+        llama_turbo_centering_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_Q8_0, false);
+    CHECK(constant.k && !constant.k_blocks && strstr(constant.reason_blocks, "flash attention"));
+    CHECK(constant.hash == llama_turbo_calibration_hash(calibration.get()) && constant.hash != mixed.hash);
     const llama_model_ptr other = make_tiny_model({ 64 });
     CHECK(!llama_turbo_calibration_attach(other.get(), calibration.get()));
 }
@@ -273,8 +320,8 @@ static void check_means_of_long_context(const tiny_model_shape & shape, const ll
     for (int il = 0; il < n_layer; ++il) {
         const uint8_t * v = state.data() + state.size() - rows - (n_layer - 1 - il) * layer;
         const uint8_t * k = v - n_layer * layer;
-        CHECK_LE(relative_mse(channel_means(v, n, width), calibration->layers[il].v_mean), 1e-6);
-        CHECK_LE(relative_mse(channel_means(k, n, width), calibration->layers[il].k_mean), 1e-6);
+        CHECK_LE(relative_mse(channel_means(v, n, width), calibration->layers[il].v.mean), 1e-6);
+        CHECK_LE(relative_mse(channel_means(k, n, width), calibration->layers[il].k.mean), 1e-6);
     }
 }
 
@@ -316,8 +363,8 @@ TEST("calibrations survive as bytes; damaged ones are refused") {
     };
     const calibration_ptr again = read(bytes.size());
     CHECK(again && again->hash == calibration->hash && again->n_tokens == 50 && again->layers.size() == 2);
-    CHECK(again->layers[1].k_mean == calibration->layers[1].k_mean &&
-          again->layers[1].v_var == calibration->layers[1].v_var);
+    CHECK(again->layers[1].k_block.mean == calibration->layers[1].k_block.mean &&
+          again->layers[1].v.var == calibration->layers[1].v.var);
     for (size_t size : { size_t(0), size_t(20), bytes.size() - 1 }) { CHECK(read(size) == nullptr); }
     for (size_t at = 0; at < bytes.size(); at += 97) {
         bytes[at] ^= 1;

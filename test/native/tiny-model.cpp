@@ -44,7 +44,7 @@ private:
     std::mt19937 rng;
 };
 
-const char * const architectures[] = { "llama", "gemma3", "gemma2", "granite_swa", "llama" };
+const char * const architectures[] = { "llama", "gemma3", "gemma2", "granite_swa", "llama", "gemma3" };
 
 void metadata(writer & w, const tiny_model_shape & shape) {
     const std::string arch = architectures[shape.kind];
@@ -60,7 +60,7 @@ void metadata(writer & w, const tiny_model_shape & shape) {
         { "embedding_length", n_embd }, { "block_count", n_layer }, { "feed_forward_length", n_ff },
         { "attention.head_count", n_head }, { "attention.head_count_kv", n_kv },
         { "attention.key_length", shape.head_dim }, { "attention.value_length", shape.head_dim },
-        { "rope.dimension_count", shape.head_dim } };
+        { "rope.dimension_count", shape.kind == TINY_PARTIAL ? shape.head_dim / 2 : shape.head_dim } };
     for (const auto & [key, value] : sizes) { u32(key, value); }
     if (shape.kind == TINY_LONGROPE) {
         gguf_set_val_str(w.meta.get(), "llama.rope.scaling.type", "longrope");
@@ -88,11 +88,12 @@ void attention_extras(writer & w, const tiny_model_shape & shape, const std::str
         w.tensor(blk + "attn_v.bias", n_kv * shape.head_dim);
     }
     if (shape.kind == TINY_SINKS) { w.tensor(blk + "attn_sinks.weight", n_head); }
-    if (shape.kind == TINY_WINDOW) {
+    const bool gemma3 = shape.kind == TINY_WINDOW || shape.kind == TINY_PARTIAL;
+    if (gemma3) {
         w.tensor(blk + "attn_q_norm.weight", shape.head_dim);
         w.tensor(blk + "attn_k_norm.weight", shape.head_dim);
     }
-    if (shape.kind == TINY_WINDOW || shape.kind == TINY_SOFTCAP) {
+    if (gemma3 || shape.kind == TINY_SOFTCAP) {
         w.tensor(blk + "post_attention_norm.weight", n_embd);
         w.tensor(blk + "post_ffw_norm.weight", n_embd);
     }
@@ -181,13 +182,29 @@ std::vector<float> decode(llama_context * ctx, int pos, int n, int n_seq, int fi
     return std::vector<float>(logits, logits + n_vocab * n * n_seq);
 }
 
+std::vector<float> decode_sequence(llama_context * ctx, int seq, int pos, int n) {
+    llama_batch batch = llama_batch_init(n, 0, 1);
+    for (int i = 0; i < n; ++i) {
+        batch.token[i] = tiny_token(seq, pos + i);
+        batch.pos[i] = pos + i;
+        batch.n_seq_id[i] = 1;
+        batch.seq_id[i][0] = seq;
+        batch.logits[i] = true;
+    }
+    batch.n_tokens = n;
+    CHECK(llama_decode(ctx, batch) == 0);
+    llama_batch_free(batch);
+    const float * logits = llama_get_logits(ctx);
+    return std::vector<float>(logits, logits + n_vocab * n);
+}
+
 std::vector<float> shifted_logits(llama_context * ctx) {
     decode(ctx, 0, 48);
     llama_memory_t memory = llama_get_memory(ctx);
     CHECK(llama_memory_can_shift(memory));
-    llama_memory_seq_rm(memory, 0, 0, 16);
-    llama_memory_seq_add(memory, 0, 16, 48, -16);
-    return decode(ctx, 32, 16, 1, 48);
+    llama_memory_seq_rm(memory, 0, 0, 13);
+    llama_memory_seq_add(memory, 0, 13, 48, -13);
+    return decode(ctx, 35, 16, 1, 48);
 }
 
 std::vector<uint8_t> state_of(llama_context * ctx) {

@@ -13,6 +13,7 @@ enum tiny_model_kind {
     TINY_SOFTCAP, // gemma2: the same, with capped attention scores
     TINY_SINKS,   // granite_swa: the same, with attention sinks
     TINY_LONGROPE, // llama: other RoPE factors in contexts of more than 256 tokens
+    TINY_PARTIAL, // gemma3, of whose heads RoPE turns one half
 };
 
 struct tiny_model_shape {
@@ -49,7 +50,10 @@ llama_token tiny_token(int seed, int i);
 // on); returns the logits of all.
 std::vector<float> decode(llama_context * ctx, int pos, int n, int n_seq = 1, int first_token = -1);
 
-// The logits of 16 tokens at the end of a text of 64 whose first 16 were taken out of the cache.
+// The same for one sequence alone.
+std::vector<float> decode_sequence(llama_context * ctx, int seq, int pos, int n);
+
+// The logits of 16 tokens at the end of a text of 64 whose first 13 were taken out of the cache.
 std::vector<float> shifted_logits(llama_context * ctx);
 
 // The bytes of sequence 0.

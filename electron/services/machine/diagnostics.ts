@@ -159,6 +159,7 @@ function context({ context: of, contextUsed }: EngineStatus, clean: (text: strin
     ['K cache', `${typeK.effective} (asked ${typeK.asked})${typeK.reason && `: ${clean(typeK.reason)}`}`],
     ['V cache', `${typeV.effective} (asked ${typeV.asked})${typeV.reason && `: ${clean(typeV.reason)}`}`],
     ['Centering', `K ${yes(centring.k, centring.reasonK)}, V ${yes(centring.v, centring.reasonV)}`],
+    ['K centered by blocks of positions', yes(centring.blocks, centring.reasonBlocks || centring.reasonK)],
     ['RoPE', `${of.rope.kind}, factor ${of.rope.factor}`],
     ['Flash attention', `${of.flashAttention ? 'on' : 'off'} (asked ${of.flashAttentionAsked})`],
     ['Layers on the GPU', `${of.gpuLayers}/${of.layers} (asked ${of.gpuLayersAsked})`],

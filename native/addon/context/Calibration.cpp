@@ -72,13 +72,15 @@ void attachCalibration(Model & model, const std::vector<uint8_t> & bytes) {
 bool wantsCalibration(const Model & model, const ContextOptions & options) {
     const EffectiveTypes types =
         resolveTypes(model.handle, options.typeK, options.typeV, flashType(options.flashAttention));
-    return llama_turbo_centering_resolve(model.handle, types.k, types.v).wanted;
+    return llama_turbo_centering_resolve(model.handle, types.k, types.v, options.flashAttention != "off").wanted;
 }
 
-EffectiveCentering centeringOf(const Model & model, ggml_type typeK, ggml_type typeV) {
-    const llama_turbo_centering found = llama_turbo_centering_resolve(model.handle, typeK, typeV);
+EffectiveCentering centeringOf(const Model & model, const llama_context_params & params) {
+    const llama_turbo_centering found = llama_turbo_centering_resolve(
+        model.handle, params.type_k, params.type_v, params.flash_attn_type != LLAMA_FLASH_ATTN_TYPE_DISABLED);
     const auto text = [](const char * reason) { return std::string(reason ? reason : ""); };
-    return { found.k, found.v, text(found.reason_k), text(found.reason_v), found.hash };
+    return { found.k, found.v, text(found.reason_k), text(found.reason_v), found.k_blocks, text(found.reason_blocks),
+        found.hash };
 }
 
 } // namespace concertina

@@ -35,7 +35,7 @@ void attachCalibration(Model & model, const std::vector<uint8_t> & bytes);
 // a context of these options would be centered if the model had measurements
 bool wantsCalibration(const Model & model, const ContextOptions & options);
 
-// what a context of these types centers
-EffectiveCentering centeringOf(const Model & model, ggml_type typeK, ggml_type typeV);
+// what a context of these types and flash attention centers
+EffectiveCentering centeringOf(const Model & model, const llama_context_params & params);
 
 } // namespace concertina

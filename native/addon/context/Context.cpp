@@ -142,7 +142,7 @@ std::shared_ptr<Context> Context::make(
     const LogSink::Capture log;
     {
         const std::lock_guard<std::mutex> making(context->model->makingContext);
-        context->effective.centring = centeringOf(*context->model, params.type_k, params.type_v);
+        context->effective.centring = centeringOf(*context->model, params);
         const TrainedContextGuard trained(context->model->handle);
         context->handle = llama_init_from_model(context->model->handle, params);
     }

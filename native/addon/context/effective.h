@@ -21,14 +21,17 @@ struct EffectiveType {
     CONCERTINA_FIELDS(asked, effective, reason)
 };
 
-// Constants taken off K and V before they are quantized; the reasons are empty where it is done.
+// Constants taken off K and V before they are quantized; the reasons are empty where it is done. Those of K turn with the positions
+// (blocks), or one serves all of them, for a reason.
 struct EffectiveCentering {
     bool k = false;
     bool v = false;
     std::string reasonK, reasonV;
-    uint64_t hash = 0; // of the measurements in use; 0: none
+    bool blocks = false;
+    std::string reasonBlocks;
+    uint64_t hash = 0; // of the measurements in use and of how; 0: none
 
-    CONCERTINA_FIELDS(k, v, reasonK, reasonV)
+    CONCERTINA_FIELDS(k, v, reasonK, reasonV, blocks, reasonBlocks)
 };
 
 struct EffectiveTypes {

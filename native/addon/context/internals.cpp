@@ -13,6 +13,7 @@
 #include "llama-memory-recurrent.h"
 #include "llama-memory.h"
 #include "llama-model.h"
+#include "llama-turbo-calibration.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -121,6 +122,12 @@ MemoryUse useOf(const llama_context * context) {
     const llama_memory_i * memory = llama_get_memory(context);
     for (const llama_kv_cache * cache : cachesOf(memory)) addTensors(cache, !model.hparams.is_mla(), parts);
     const uint64_t cache = parts.kvK + parts.kvV;
+    for (const llama_kv_cache * one : cachesOf(memory)) {
+        const size_t turns =
+            llama_turbo_block_bytes(&model, one->type_k(), context->get_cparams().flash_attn, one->get_size());
+        parts.compute += turns;
+        if (turns > 0) entryOf(use.devices, nameOf(nullptr), kindOf(nullptr)).compute += turns;
+    }
     if (parts.kvK > 0 || dynamic_cast<const llama_memory_recurrent *>(memory))
         parts.compute += held > cache ? held - cache : 0;
     else

@@ -23,6 +23,23 @@ turbo_kv side_of(const ggml_tensor * t) {
     return { (const char *) t->data, t->type, (int) t->ne[0], (int) t->ne[3], t->nb[1], t->nb[2], t->nb[3] };
 }
 
+turbo_bias bias_of(const ggml_tensor * dst, int n_rows) {
+    const ggml_tensor * z = dst->src[TURBO_SRC_BIAS_QUERIES];
+    if (z == nullptr) { return {}; }
+    const ggml_tensor * turns = dst->src[TURBO_SRC_BIAS_TURNS];
+    turbo_bias bias = {};
+    bias.n_row = (int) z->ne[0];
+    bias.n_panel = (int) turns->ne[2];
+    bias.turns = (const float *) turns->data + (turns->ne[1] - z->ne[0]) * TURBO_BIAS_PANEL;
+    bias.panel_size = turns->nb[2] / sizeof(float);
+    bias.z = (const char *) z->data;
+    bias.z_nb_head = z->nb[1];
+    bias.z_nb_row = z->nb[2];
+    bias.z_nb_stream = z->nb[2] * n_rows;
+    bias.block = (const int32_t *) dst->src[TURBO_SRC_BIAS_BLOCKS]->data;
+    return bias;
+}
+
 // False when the operation has a form that no family knows.
 bool describe(const ggml_tensor * dst, turbo_attention & at) {
     const ggml_tensor * q = dst->src[0];
@@ -47,6 +64,7 @@ bool describe(const ggml_tensor * dst, turbo_attention & at) {
     at.n_stream = q->ne[3];
     at.k = side_of(k);
     at.v = side_of(v);
+    at.bias = bias_of(dst, at.n_rows);
 
     at.q = (const char *) q->data;
     at.q_nb_row = q->nb[1];
@@ -96,7 +114,12 @@ extern "C" size_t turbo_flash_attn_work(const ggml_tensor * dst, int n_threads) 
 
 extern "C" bool turbo_flash_attn_ext(const ggml_compute_params * params, ggml_tensor * dst) {
     turbo_attention at;
-    if (!enabled || params->use_ref || !describe(dst, at)) { return false; }
+    const bool ours_alone = dst->src[TURBO_SRC_BIAS_QUERIES] != nullptr; // upstream's path would leave out a part of the score
+    if ((!enabled || params->use_ref) && !ours_alone) { return false; }
+    if (!describe(dst, at)) {
+        GGML_ASSERT(!ours_alone);
+        return false;
+    }
     at.ith = params->ith;
     at.nth = params->nth;
     at.threadpool = params->threadpool;
@@ -104,5 +127,7 @@ extern "C" bool turbo_flash_attn_ext(const ggml_compute_params * params, ggml_te
     at.work_size = params->wsize;
 
     const bool few = (int64_t) at.n_rows * at.gqa <= TURBO_DECODE_MAX_QUERIES;
-    return (few && turbo_decode_run(&at)) || turbo_prefill_run(&at);
+    const bool done = (few && turbo_decode_run(&at)) || turbo_prefill_run(&at);
+    GGML_ASSERT((done || !ours_alone) && "attention with a bias that no kernel takes");
+    return done;
 }

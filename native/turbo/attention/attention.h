@@ -31,7 +31,22 @@ struct turbo_kv {
     size_t nb_stream;
 };
 
-// softmax(scale * q.k [soft-capped] + slope * mask [, sink]) . v for every row, head and stream. All sizes in values, all nb in bytes.
+// A part of the score beside q.k: z . T[b], where b is the block of the position (TURBO_SRC_BIAS_* of turbo-hooks.h).
+struct turbo_bias {
+    int n_row; // values of z; 0: there is none
+    int n_panel; // of T
+    const float * turns; // T, from the first row that counts on: panels of TURBO_BIAS_PANEL blocks
+    size_t panel_size; // from one to the next, in floats
+
+    const char * z; // n_row values at row*z_nb_row + head*z_nb_head + stream*z_nb_stream
+    size_t z_nb_row;
+    size_t z_nb_head;
+    size_t z_nb_stream;
+
+    const int32_t * block; // [stream of the cache][n_kv]
+};
+
+// softmax(scale * (q.k [+ bias]) [soft-capped] + slope * mask [, sink]) . v for every row, head and stream. All sizes in values, all nb in bytes.
 struct turbo_attention {
     int n_kv; // positions, masked ones included
     int n_rows; // query rows (tokens) per stream
@@ -42,6 +57,7 @@ struct turbo_attention {
 
     struct turbo_kv k;
     struct turbo_kv v;
+    struct turbo_bias bias;
 
     const char * q; // f32, k.head_dim values at row*nb_row + head*nb_head + stream*nb_stream
     size_t q_nb_row;
@@ -77,6 +93,16 @@ struct turbo_attention {
 
 // ALiBi's slope of a query head; 1 without ALiBi.
 float turbo_attention_slope(const struct turbo_attention * at, int head);
+
+// The stream of the cache that a stream of queries reads.
+static inline int turbo_stream_of(const struct turbo_kv * kv, const struct turbo_attention * at, int stream) {
+    return stream * kv->n_stream / at->n_stream;
+}
+
+// The blocks of positions p0 and on, for a stream of queries.
+static inline const int32_t * turbo_blocks_of(const struct turbo_attention * at, int stream, int p0) {
+    return at->bias.block + (size_t) turbo_stream_of(&at->k, at, stream) * at->n_kv + p0;
+}
 
 // The families. `run` returns false, in all threads alike and before any of them wrote, when it does not take the
 // operation; `work` is the scratch memory in bytes that `run` needs for it with that number of threads.

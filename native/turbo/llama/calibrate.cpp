@@ -4,6 +4,7 @@
 // text speaks for every depth (rope-stats.h).
 
 #include "calibration-store.h"
+#include "rope-model.h"
 #include "rope-stats.h"
 
 #include "ggml-backend.h"
@@ -22,48 +23,10 @@ namespace {
 
 constexpr int32_t n_batch_max = 64; // tokens between two reports of the progress
 
-// What one position does to the keys of a layer: RoPE of a 1 in the first channel of each pair, at position 1, by ggml itself.
-// The parameters are those of upstream's K-shift (build_rope_shift), but for layers whose graphs take others.
-turbo_rope rope_of(ggml_backend_t cpu, const llama_model & model, const llama_cparams & cparams, uint32_t il) {
-    const llama_hparams & hparams = model.hparams;
-    if (!hparams.has_rope(il) || hparams.rope_type == LLAMA_ROPE_TYPE_NONE || hparams.n_rot(il) == 0) { return {}; }
-    const int64_t n_rot = hparams.n_rot(il);
-    // M-RoPE orders its channels as NEOX; the positions of a text token are equal but for the last, of the slowest pairs at most
-    const bool norm = hparams.rope_type == LLAMA_ROPE_TYPE_NORM;
-    turbo_rope rope = { !norm, std::vector<std::complex<double>>(n_rot / 2) };
-
-    // layers with a sliding window whose RoPE is not scaled (models/mellum.cpp), or only without factors (models/step35.cpp)
-    const bool plain = hparams.is_swa(il) && model.arch == LLM_ARCH_MELLUM;
-    const bool no_factors = hparams.is_swa(il) && (plain || model.arch == LLM_ARCH_STEP35);
-    const ggml_tensor * factors_of_model = no_factors ? nullptr : model.get_rope_factors(cparams, il);
-    const ggml_context_ptr ctx(ggml_init({ 8 * ggml_tensor_overhead() + ggml_graph_overhead(), nullptr, true }));
-    ggml_tensor * unit = ggml_new_tensor_3d(ctx.get(), GGML_TYPE_F32, n_rot, 1, 1);
-    ggml_tensor * pos = ggml_new_tensor_1d(ctx.get(), GGML_TYPE_I32, 1);
-    ggml_tensor * factors = factors_of_model ? ggml_dup_tensor(ctx.get(), factors_of_model) : nullptr;
-    ggml_tensor * turned =
-        ggml_rope_ext(ctx.get(), unit, pos, factors, int(n_rot), norm ? GGML_ROPE_TYPE_NORMAL : GGML_ROPE_TYPE_NEOX,
-            cparams.n_ctx_orig_yarn, model.get_rope_freq_base(cparams, il),
-            plain ? 1.0f : model.get_rope_freq_scale(cparams, il), plain ? 0.0f : cparams.yarn_ext_factor,
-            plain ? 1.0f : cparams.yarn_attn_factor, cparams.yarn_beta_fast, cparams.yarn_beta_slow);
-    const ggml_backend_buffer_ptr buffer(ggml_backend_alloc_ctx_tensors(ctx.get(), cpu));
-    GGML_ASSERT(buffer);
-
-    std::vector<float> values(n_rot);
-    for (uint32_t j = 0; j < n_rot / 2; ++j) { values[rope.first(j)] = 1.0f; }
-    const int32_t one = 1;
-    ggml_backend_tensor_set(unit, values.data(), 0, ggml_nbytes(unit));
-    ggml_backend_tensor_set(pos, &one, 0, sizeof(one));
-    if (factors) {
-        std::vector<char> bytes(ggml_nbytes(factors_of_model));
-        ggml_backend_tensor_get(factors_of_model, bytes.data(), 0, bytes.size());
-        ggml_backend_tensor_set(factors, bytes.data(), 0, bytes.size());
-    }
-    ggml_cgraph * graph = ggml_new_graph(ctx.get());
-    ggml_build_forward_expand(graph, turned);
-    GGML_ASSERT(ggml_backend_graph_compute(cpu, graph) == GGML_STATUS_SUCCESS);
-    ggml_backend_tensor_get(turned, values.data(), 0, ggml_nbytes(turned));
-    for (uint32_t j = 0; j < n_rot / 2; ++j) { rope.turn[j] = { values[rope.first(j)], values[rope.second(j)] }; }
-    return rope;
+// What one position does to the keys of a layer.
+turbo_rope rope_of(const llama_model & model, const llama_cparams & cparams, uint32_t il) {
+    const turbo_rope_turns turns = turbo_turns_of(model, cparams, il, { 1 });
+    return turns.n_pair > 0 ? turns.at(0) : turbo_rope();
 }
 
 // Both readings of rows that RoPE may have turned: which one holds is known when all are seen.
@@ -91,8 +54,7 @@ struct layer_stats {
 class collector : public turbo_cache_listener {
 public:
     collector(const llama_model & model, llama_turbo_progress progress, void * data, int32_t n_total)
-        : model(model), progress(progress), data(data), n_total(n_total),
-          cpu(ggml_backend_init_by_type(GGML_BACKEND_DEVICE_TYPE_CPU, nullptr)) {}
+        : model(model), progress(progress), data(data), n_total(n_total) {}
 
     void on_layer(uint32_t il, const ggml_tensor * k, const ggml_tensor * v) override {
         if (k && v) {
@@ -106,7 +68,7 @@ public:
         const llama_hparams & hparams = model.hparams;
         for (const auto & [tensor, il] : k_of) {
             layers.emplace(il, layer_stats(hparams.n_head_kv(il), hparams.n_embd_head_k(il), hparams.n_embd_head_v(il),
-                                   rope_of(cpu.get(), model, cparams, il)));
+                                   rope_of(model, cparams, il)));
         }
     }
 
@@ -129,15 +91,17 @@ public:
         for (const auto & [il, stats] : layers) {
             if (stats.k.turned.n() == 0 || stats.v.n() == 0 || stats.q.turned.n() == 0) { continue; }
             // some models leave the keys of some layers unturned (SmolLM3, Llama 4, EXAONE 4, ...), of which the hparams say nothing
-            turbo_rope rope = rope_of(cpu.get(), model, cparams, il);
+            turbo_rope rope = rope_of(model, cparams, il);
             const uint32_t n_turned = 2 * uint32_t(rope.turn.size());
             const bool turns = stats.k.turned.mean_energy(n_turned) >= stats.k.still.mean_energy(n_turned);
             if (!turns) { rope = {}; }
-            const turbo_window_stats k = (turns ? stats.k.turned : stats.k.still).over(rope, depths);
+            const turbo_rope_stats & keys = turns ? stats.k.turned : stats.k.still;
+            const turbo_window_stats k = keys.over(rope, depths);
+            const turbo_window_stats blocks = keys.in_blocks(rope, depths, turbo_center_block);
             const turbo_window_stats q = (turns ? stats.q.turned : stats.q.still).over(rope, depths);
             const turbo_window_stats v = stats.v.over({}, depths);
-            res->layers.push_back({ il, stats.n_head_kv, stats.head_k, stats.head_v, k.constant, k.residual, q.mean_sq,
-                v.constant, v.residual });
+            res->layers.push_back({ il, stats.n_head_kv, stats.head_k, stats.head_v, uint32_t(rope.turn.size()),
+                { k.constant, k.residual }, { blocks.constant, blocks.residual }, q.mean_sq, { v.constant, v.residual } });
         }
         res->seal();
         return res;
@@ -214,7 +178,6 @@ private:
     llama_turbo_progress progress;
     void * data;
     int32_t n_total;
-    ggml_backend_ptr cpu;
     std::map<uint32_t, layer_stats> layers;
     std::map<const ggml_tensor *, uint32_t> k_of, v_of;
     std::vector<char> bytes;

@@ -14,7 +14,7 @@
 namespace {
 
 constexpr char magic[8] = { 'T', 'U', 'R', 'B', 'O', 'C', 'A', 'L' };
-constexpr uint32_t version = 2; // also to be raised when the constants are derived from the statistics in another way
+constexpr uint32_t version = 3; // also to be raised when the constants are derived from the statistics in another way
 constexpr uint32_t max_layers = 4096;
 constexpr uint32_t max_width = 1 << 20; // values of a token in one layer
 
@@ -42,11 +42,13 @@ uint64_t hash_bytes(const uint8_t * data, size_t size) {
 template <typename Stats, typename F> void for_each_array(Stats & layer, F && visit) {
     const size_t n_k = size_t(layer.n_head_kv) * layer.head_k;
     const size_t n_v = size_t(layer.n_head_kv) * layer.head_v;
-    visit(layer.k_mean, n_k);
-    visit(layer.k_var, n_k);
+    for (auto * means : { &layer.k, &layer.k_block }) {
+        visit(means->mean, n_k);
+        visit(means->var, n_k);
+    }
     visit(layer.q_sq, n_k);
-    visit(layer.v_mean, n_v);
-    visit(layer.v_var, n_v);
+    visit(layer.v.mean, n_v);
+    visit(layer.v.var, n_v);
 }
 
 std::vector<uint8_t> body_of(const llama_turbo_calibration & calibration) {
@@ -57,7 +59,7 @@ std::vector<uint8_t> body_of(const llama_turbo_calibration & calibration) {
     };
     append(&calibration.n_tokens, sizeof(calibration.n_tokens));
     for (const auto & layer : calibration.layers) {
-        const uint32_t shape[] = { layer.il, layer.n_head_kv, layer.head_k, layer.head_v };
+        const uint32_t shape[] = { layer.il, layer.n_head_kv, layer.head_k, layer.head_v, layer.n_pair };
         append(shape, sizeof(shape));
         for_each_array(
             layer, [&](const std::vector<float> & values, size_t n) { append(values.data(), n * sizeof(float)); });
@@ -78,15 +80,17 @@ public:
     }
 
     bool read(turbo_layer_stats & layer) {
-        uint32_t shape[4];
+        uint32_t shape[5];
         if (!read(shape, sizeof(shape)) || shape[1] > max_width || shape[2] > max_width || shape[3] > max_width ||
-            uint64_t(shape[1]) * shape[2] > max_width || uint64_t(shape[1]) * shape[3] > max_width) {
+            uint64_t(shape[1]) * shape[2] > max_width || uint64_t(shape[1]) * shape[3] > max_width ||
+            2 * uint64_t(shape[4]) > shape[2]) {
             return false;
         }
         layer.il = shape[0];
         layer.n_head_kv = shape[1];
         layer.head_k = shape[2];
         layer.head_v = shape[3];
+        layer.n_pair = shape[4];
         bool ok = true;
         for_each_array(layer, [&](std::vector<float> & values, size_t n) {
             values.resize(n);
@@ -170,7 +174,8 @@ int32_t llama_turbo_calibration_n_tokens(const llama_turbo_calibration * calibra
 static bool fits(const llama_hparams & hparams, const turbo_layer_stats & layer) {
     return layer.il < hparams.n_layer_all && hparams.has_kv(layer.il) &&
            layer.n_head_kv == hparams.n_head_kv(layer.il) && layer.head_k == hparams.n_embd_head_k(layer.il) &&
-           layer.head_v == hparams.n_embd_head_v(layer.il);
+           layer.head_v == hparams.n_embd_head_v(layer.il) &&
+           (layer.n_pair == 0 || 2 * layer.n_pair == hparams.n_rot(layer.il));
 }
 
 bool llama_turbo_calibration_attach(llama_model * model, const llama_turbo_calibration * calibration) {

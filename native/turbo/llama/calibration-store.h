@@ -7,14 +7,25 @@
 #include <memory>
 #include <vector>
 
+// Positions of a block of keys that are centered alike (key-blocks.h). A number of its own in every file of cells: see
+// turbo_state_type.
+constexpr uint32_t turbo_center_block = 16;
+
+// What is taken off, and the mean square of what is left; [head of KV][value].
+struct turbo_means {
+    std::vector<float> mean, var;
+};
+
 struct turbo_layer_stats {
     uint32_t il = 0;
     uint32_t n_head_kv = 0;
     uint32_t head_k = 0; // values per head
     uint32_t head_v = 0;
-    std::vector<float> k_mean, k_var; // [n_head_kv][head_k]: what is taken off, and the mean square of what is left
-    std::vector<float> q_sq;          // [n_head_kv][head_k], mean square over tokens and the query heads of the group
-    std::vector<float> v_mean, v_var; // [n_head_kv][head_v]: as of K
+    uint32_t n_pair = 0; // of channels that RoPE turns; 0: the model leaves the keys of this layer as they are
+    turbo_means k; // one vector for all positions
+    turbo_means k_block; // one that turns with the positions; as it is at position 0
+    std::vector<float> q_sq; // [n_head_kv][head_k], mean square over tokens and the query heads of the group
+    turbo_means v;
 };
 
 struct llama_turbo_calibration {

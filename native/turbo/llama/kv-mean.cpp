@@ -3,10 +3,12 @@
 #include "kv-mean.h"
 #include "calibration-store.h"
 #include "ggml-turbo.h"
+#include "key-blocks.h"
 
 #include "ggml-backend.h"
 #include "ggml-cpp.h"
 #include "llama-arch.h"
+#include "llama-graph.h"
 #include "llama-hparams.h"
 #include "llama-impl.h"
 #include "llama-kv-cache.h"
@@ -31,6 +33,8 @@ struct layer_constants {
     ggml_tensor * q_scale = nullptr; // [head_dim, n_head]: their inverses, for the queries
     ggml_tensor * v_mean = nullptr; // [head_dim, n_head_kv]
     ggml_tensor * v_back = nullptr; // [head_dim*n_head]: v_mean for each query head, what the output gets back
+    const turbo_key_blocks * blocks = nullptr; // K is centered by blocks; k_mean is what turns
+    turbo_block_layer * block_layer = nullptr;
     uint32_t tag_k = 0; // 23 bits of the calibration's hash, not 0 where K is centered
     uint32_t tag_v = 0;
 };
@@ -50,10 +54,12 @@ layer_constants find(ggml_context * ctx, const llama_kv_cache_context * mctx, in
     return n_registered == 0 ? layer_constants() : find(mctx->get_k(ctx, il));
 }
 
+uint32_t tag_of(uint64_t hash) { return uint32_t(hash % 0x7fffff) + 1; }
+
 // What a centered cache holds for as long as it lives.
 class cache_constants {
 public:
-    cache_constants() = default;
+    cache_constants(const llama_model & model, const llama_kv_cache & cache) : blocks(model, cache) {}
     cache_constants(const cache_constants &) = delete;
     cache_constants & operator=(const cache_constants &) = delete;
 
@@ -65,23 +71,28 @@ public:
 
     void add(const turbo_cache_layer & layer, const turbo_layer_stats & stats, const llama_turbo_centering & on,
         uint32_t n_head) {
-        const uint32_t tag = uint32_t(on.hash % 0x7fffff) + 1;
         layer_constants made;
-        made.tag_k = on.k ? tag : 0;
-        made.tag_v = on.v ? tag : 0;
+        made.tag_k = on.k ? tag_of(on.hash) : 0;
+        made.tag_v = on.v ? tag_of(on.hash) : 0;
         if (on.k) {
-            const std::vector<float> scale = key_scale(stats);
+            const bool by_blocks = on.k_blocks && stats.n_pair > 0; // what does not turn needs no more than a constant
+            const turbo_means & k = by_blocks ? stats.k_block : stats.k;
+            const std::vector<float> scale = key_scale(stats, k.var);
             std::vector<float> inverse(scale.size());
             std::transform(scale.begin(), scale.end(), inverse.begin(), [](float t) { return 1.0f / t; });
-            made.k_mean = plan(layer.k, "turbo_k_mean", stats.il, stats.head_k, stats.n_head_kv, stats.k_mean);
+            made.k_mean = plan(layer.k, "turbo_k_mean", stats.il, stats.head_k, stats.n_head_kv, k.mean);
             made.k_scale = plan(layer.k, "turbo_k_scale", stats.il, stats.head_k, stats.n_head_kv, scale);
             made.q_scale = plan(layer.k, "turbo_q_scale", stats.il, stats.head_k, n_head,
                 each_query_head(inverse, stats.n_head_kv, n_head));
+            if (by_blocks) {
+                made.blocks = &blocks;
+                made.block_layer = blocks.add(stats, made.k_mean, made.k_scale);
+            }
         }
         if (on.v) {
-            made.v_mean = plan(layer.v, "turbo_v_mean", stats.il, stats.head_v, stats.n_head_kv, stats.v_mean);
+            made.v_mean = plan(layer.v, "turbo_v_mean", stats.il, stats.head_v, stats.n_head_kv, stats.v.mean);
             made.v_back = plan(layer.v, "turbo_v_back", stats.il, int64_t(stats.head_v) * n_head, 1,
-                each_query_head(stats.v_mean, stats.n_head_kv, n_head));
+                each_query_head(stats.v.mean, stats.n_head_kv, n_head));
         }
         pending.push_back({ layer, made });
     }
@@ -125,13 +136,13 @@ private:
     // The rotation spreads the error of a head evenly over its channels, where a channel's counts as much as its query is
     // large: (E q^2 / E (k - c)^2)^(1/4), the same for queries and keys of one size, makes that least. Only ratios within
     // a head matter.
-    static std::vector<float> key_scale(const turbo_layer_stats & stats) {
+    static std::vector<float> key_scale(const turbo_layer_stats & stats, const std::vector<float> & k_var) {
         constexpr float limit = 16.0f; // a channel that the text left silent may speak later
-        std::vector<float> scale(stats.k_var.size());
+        std::vector<float> scale(k_var.size());
         for (size_t first = 0; first < scale.size(); first += stats.head_k) {
             double log_sum = 0.0;
             for (size_t i = first; i < first + stats.head_k; ++i) {
-                scale[i] = std::pow(std::max(stats.q_sq[i], 1e-12f) / std::max(stats.k_var[i], 1e-12f), 0.25f);
+                scale[i] = std::pow(std::max(stats.q_sq[i], 1e-12f) / std::max(k_var[i], 1e-12f), 0.25f);
                 log_sum += std::log(scale[i]);
             }
             const float middle = float(std::exp(log_sum / stats.head_k));
@@ -157,6 +168,7 @@ private:
         if (registry.emplace(cache, made).second) { keys.push_back(cache); }
     }
 
+    turbo_key_blocks blocks;
     std::map<ggml_backend_buffer_type_t, ggml_context_ptr> contexts;
     std::vector<ggml_backend_buffer_ptr> buffers;
     std::vector<std::pair<ggml_tensor *, std::vector<float>>> contents;
@@ -180,6 +192,9 @@ constexpr const char * reason_sinks =
 constexpr const char * reason_softcap = "the model caps its attention scores, so centering K would not be exact";
 constexpr const char * reason_mla = "the model uses latent attention (MLA), where V is a part of K";
 constexpr const char * reason_own_path = "the model's attention writes its cache on a path of its own";
+constexpr const char * reason_blocks_gpu =
+    "a GPU holds a part of the cache, and its attention takes one constant for all positions";
+constexpr const char * reason_blocks_flash = "flash attention is off, without which one constant serves all positions";
 constexpr const char * reason_split = "the cache is split by tensors over several devices";
 
 std::atomic<bool> every_type{ false };
@@ -211,9 +226,26 @@ const char * forbidden(const llama_model & model) {
     return model.split_mode() == LLAMA_SPLIT_MODE_TENSOR ? reason_split : nullptr;
 }
 
+// Why K is not centered by blocks of positions where it is centered; nullptr: it is.
+const char * one_constant(const llama_model & model, bool flash_attn) {
+    if (!flash_attn || model.arch == LLM_ARCH_GROK || model.hparams.n_rel_attn_bkts > 0) { return reason_blocks_flash; }
+    for (uint32_t il = 0; il < model.hparams.n_layer_all; ++il) {
+        const ggml_backend_dev_t device = model.dev_layer(il);
+        if (device && ggml_backend_dev_type(device) != GGML_BACKEND_DEVICE_TYPE_CPU) { return reason_blocks_gpu; }
+    }
+    return nullptr;
+}
+
+// of constants that turn by blocks of this size
+uint64_t hash_of_blocks(uint64_t hash) {
+    const uint64_t mixed = (hash ^ turbo_center_block) * 0x9e3779b97f4a7c15u;
+    return mixed ? mixed : 1;
+}
+
 } // namespace
 
-llama_turbo_centering llama_turbo_centering_resolve(const llama_model * model, ggml_type type_k, ggml_type type_v) {
+llama_turbo_centering llama_turbo_centering_resolve(
+    const llama_model * model, ggml_type type_k, ggml_type type_v, bool flash_attn) {
     const auto calibration = turbo_attached_to(model).calibration;
     const char * common = forbidden(*model);
     const bool softcap = model->hparams.attn_soft_cap || model->arch == LLM_ARCH_GROK;
@@ -227,24 +259,39 @@ llama_turbo_centering llama_turbo_centering_resolve(const llama_model * model, g
     const char * reason_k = reason(type_k, softcap ? reason_softcap : nullptr);
     const char * reason_v = reason(type_v, nullptr);
     const bool wanted = reason_k == reason_absent || reason_v == reason_absent;
-    return { !reason_k, !reason_v, reason_k, reason_v, !reason_k || !reason_v ? calibration->hash : 0, wanted };
+    llama_turbo_centering res = { !reason_k, !reason_v, reason_k, reason_v, 0, wanted, false, nullptr };
+    if (res.k) {
+        res.reason_blocks = one_constant(*model, flash_attn);
+        res.k_blocks = !res.reason_blocks;
+    }
+    if (res.k || res.v) { res.hash = res.k_blocks ? hash_of_blocks(calibration->hash) : calibration->hash; }
+    return res;
+}
+
+size_t llama_turbo_block_bytes(const llama_model * model, ggml_type type_k, bool flash_attn, uint32_t n_cells) {
+    const llama_turbo_centering on = llama_turbo_centering_resolve(model, type_k, GGML_TYPE_F16, flash_attn);
+    if ((!on.k && on.reason_k != reason_absent) || one_constant(*model, flash_attn)) { return 0; }
+    uint32_t n_rot = 0;
+    for (uint32_t il = 0; il < model->hparams.n_layer_all; ++il) { n_rot = std::max(n_rot, model->hparams.n_rot(il)); }
+    return n_rot == 0 ? 0 : turbo_turn_bytes(n_rot, n_cells);
 }
 
 void llama_turbo_centering_every_type(bool on) { every_type = on; }
 
-std::shared_ptr<void> turbo_kv_mean_register(const llama_model & model, const std::vector<turbo_cache_layer> & layers) {
+std::shared_ptr<void> turbo_kv_mean_register(
+    const llama_kv_cache & cache, const llama_model & model, bool v_trans, const std::vector<turbo_cache_layer> & layers) {
     const turbo_attached attached = turbo_attached_to(&model);
     if (attached.listener) {
         for (const auto & layer : layers) { attached.listener->on_layer(layer.il, layer.k, layer.v); }
         return nullptr;
     }
     if (!attached.calibration || model.hparams.no_alloc) { return nullptr; }
-    auto constants = std::make_shared<cache_constants>();
+    auto constants = std::make_shared<cache_constants>(model, cache);
     bool any = false;
     for (const auto & layer : layers) {
         const turbo_layer_stats * stats = attached.calibration->find(layer.il);
         if (!stats || !layer.k || !layer.v) { continue; }
-        const llama_turbo_centering on = llama_turbo_centering_resolve(&model, layer.k->type, layer.v->type);
+        const llama_turbo_centering on = llama_turbo_centering_resolve(&model, layer.k->type, layer.v->type, !v_trans);
         if (on.k || on.v) {
             constants->add(layer, *stats, on, model.hparams.n_head(layer.il));
             any = true;
@@ -255,22 +302,32 @@ std::shared_ptr<void> turbo_kv_mean_register(const llama_model & model, const st
     return constants;
 }
 
-void turbo_kv_mean_in(ggml_context * ctx, const llama_kv_cache_context * mctx, int il, ggml_tensor *& q,
+void turbo_kv_mean_in(const llm_graph_context & graph, const llama_kv_cache_context * mctx, int il, ggml_tensor *& q,
     ggml_tensor *& k, ggml_tensor *& v) {
-    const layer_constants constants = find(ctx, mctx, il);
+    if (n_registered == 0) { return; }
+    ggml_context * ctx = graph.ctx0;
+    const ggml_tensor * cells = mctx->get_k(ctx, il);
+    const layer_constants constants = find(cells);
+    if (constants.blocks) { constants.blocks->begin(graph, *constants.block_layer, cells, q); }
     if (constants.k_mean) { q = ggml_mul(ctx, q, constants.q_scale); }
-    if (constants.k_mean && k) { k = ggml_mul(ctx, ggml_sub(ctx, k, constants.k_mean), constants.k_scale); }
+    if (constants.k_mean && k) {
+        k = constants.blocks ? constants.blocks->take_off(graph, *constants.block_layer, k)
+                             : ggml_mul(ctx, ggml_sub(ctx, k, constants.k_mean), constants.k_scale);
+    }
     if (constants.v_mean && v) { v = ggml_sub(ctx, v, constants.v_mean); }
 }
 
-ggml_tensor * turbo_kv_mean_out(ggml_context * ctx, const llama_kv_cache_context * mctx, int il, ggml_tensor * cur) {
-    const layer_constants constants = find(ctx, mctx, il);
-    return constants.v_back ? ggml_add(ctx, cur, constants.v_back) : cur;
+ggml_tensor * turbo_kv_mean_out(
+    const llm_graph_context & graph, const llama_kv_cache_context * mctx, int il, ggml_tensor * cur) {
+    const layer_constants constants = find(graph.ctx0, mctx, il);
+    if (constants.blocks) { constants.blocks->end(graph, *constants.block_layer); }
+    return constants.v_back ? ggml_add(graph.ctx0, cur, constants.v_back) : cur;
 }
 
 ggml_tensor * turbo_kv_mean_undo(ggml_context * ctx, const ggml_tensor * cache, ggml_tensor * keys) {
     const layer_constants constants = find(cache);
     if (!constants.k_mean) { return keys; }
+    if (constants.blocks) { return turbo_blocks_undo(ctx, *constants.block_layer, keys); }
     keys = ggml_div(ctx, keys, first_rows(ctx, constants.k_scale, keys));
     return ggml_add(ctx, keys, first_rows(ctx, constants.k_mean, keys));
 }
@@ -278,6 +335,7 @@ ggml_tensor * turbo_kv_mean_undo(ggml_context * ctx, const ggml_tensor * cache, 
 ggml_tensor * turbo_kv_mean_redo(ggml_context * ctx, const ggml_tensor * cache, ggml_tensor * keys) {
     const layer_constants constants = find(cache);
     if (!constants.k_mean) { return keys; }
+    if (constants.blocks) { return turbo_blocks_redo(ctx, *constants.block_layer, keys); }
     keys = ggml_sub(ctx, keys, first_rows(ctx, constants.k_mean, keys));
     return ggml_mul(ctx, keys, first_rows(ctx, constants.k_scale, keys));
 }

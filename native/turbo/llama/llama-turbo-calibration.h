@@ -67,13 +67,19 @@ struct llama_turbo_centering {
     bool v;
     const char * reason_k; // NULL when it does; else one static sentence for the user
     const char * reason_v;
-    uint64_t hash;     // of the attached calibration; 0 when neither K nor V is centered
+    uint64_t hash;     // of the attached calibration and of k_blocks; 0 when neither K nor V is centered
     bool wanted;   // only a calibration is missing, for K or for V
+    bool k_blocks; // what is taken off K turns with the positions (key-blocks.h); else one constant serves all
+    const char * reason_blocks; // where K is centered by a constant: why, one static sentence for the user
 };
 
-// What a context of these effective types (llama_turbo_resolve) would center.
+// What a context of these effective types (llama_turbo_resolve) would center. flash_attn: as there.
 LLAMA_API struct llama_turbo_centering llama_turbo_centering_resolve(
-    const struct llama_model * model, enum ggml_type type_k, enum ggml_type type_v);
+    const struct llama_model * model, enum ggml_type type_k, enum ggml_type type_v, bool flash_attn);
+
+// Bytes that centering by blocks takes beside a K cache of this effective type with so many cells, once the model is calibrated.
+LLAMA_API size_t llama_turbo_block_bytes(
+    const struct llama_model * model, enum ggml_type type_k, bool flash_attn, uint32_t n_cells);
 
 // For tests: center all cache types, so that exactness can be seen without the noise of quantizing. K-shift then works
 // with quantized types only.

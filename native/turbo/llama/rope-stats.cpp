@@ -37,6 +37,20 @@ struct turned_mean {
     }
 };
 
+// Average over the blocks of each depth of e^(i theta p), p the middle of a block.
+complex average_of_middles(double theta, uint32_t block, const std::vector<uint32_t> & depths) {
+    complex sum = 0;
+    for (const uint32_t n : depths) {
+        sum += std::polar(1.0, theta * (block / 2)) * average_turn(theta * block, std::max(1u, n / block));
+    }
+    return sum / double(depths.size());
+}
+
+// Average over a block of what a position does beyond the middle.
+complex average_in_block(double theta, uint32_t block) {
+    return std::polar(1.0, -theta * (block / 2)) * average_turn(theta, block);
+}
+
 double after_noise(double noise_sq, double mean_sq) { return mean_sq > noise_sq ? 1 - noise_sq / mean_sq : 0; }
 
 } // namespace
@@ -149,6 +163,35 @@ turbo_window_stats turbo_rope_stats::over(const turbo_rope & there, const std::v
         }
         const double keep = after_noise(noise_of_still, mean_of_still);
         for (size_t i = first + 2 * n_pair; i < first + head_dim; ++i) { set(i, mean_sq(i), mean(i), keep * mean(i)); }
+    }
+    return res;
+}
+
+turbo_window_stats turbo_rope_stats::in_blocks(
+    const turbo_rope & there, const std::vector<uint32_t> & depths, uint32_t block) const {
+    constexpr double least = 0.25; // of a mean: below, less than a sixteenth of its energy could be taken off
+    turbo_window_stats res = over(there, depths); // channels that do not turn are as they were
+    const uint32_t n_pair = uint32_t(rope.turn.size());
+    for (uint32_t j = 0; j < n_pair; ++j) {
+        const double theta = std::arg(there.turn[j]);
+        const double size_sq = std::norm(there.turn[j]);
+        const complex once = average_in_block(theta, block), twice = average_in_block(2 * theta, block);
+        const complex middles = average_of_middles(2 * theta, block, depths);
+        for (uint32_t head = 0; head < n_head; ++head) {
+            const size_t x = size_t(head) * head_dim + rope.first(j), y = size_t(head) * head_dim + rope.second(j);
+            const complex mu = { mean(x), mean(y) };
+            const double keep = std::abs(once) < least ? 0 : after_noise(noise_sq(x) + noise_sq(y), std::norm(mu));
+            const complex constant = keep * once * mu;
+            const complex square =
+                complex(mean_sq(x) - mean_sq(y), 2 * cross[head * n_pair + j] / double(per_head())) * twice;
+            // of what is left, turned back by the middle of its block
+            const double left = mean_sq(x) + mean_sq(y) - 2 * (std::conj(constant) * once * mu).real() + std::norm(constant);
+            const double along = (middles * (square - 2.0 * constant * once * mu + constant * constant)).real();
+            res.constant[x] = float(constant.real());
+            res.constant[y] = float(constant.imag());
+            res.residual[x] = float(size_sq * std::max(0.0, left + along) / 2);
+            res.residual[y] = float(size_sq * std::max(0.0, left - along) / 2);
+        }
     }
     return res;
 }

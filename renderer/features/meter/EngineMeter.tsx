@@ -217,7 +217,7 @@ function Row({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
-// Whether the turbo caches are centered, and why not; empty without turbo caches.
+// Whether the turbo caches are centered, K by one constant for all positions, and why not; empty without turbo caches.
 
 export function centeringText({ typeK, typeV, centring }: LoadedContext): string {
   const sides = [
@@ -227,7 +227,11 @@ export function centeringText({ typeK, typeV, centring }: LoadedContext): string
   const off = sides.filter((side) => !side.on);
   if (sides.length === 0) return '';
   const on = sides.find((side) => side.on)?.name ?? '';
-  if (off.length === 0) return sides.length === 2 ? t`on` : t`${on} on`;
+  if (off.length === 0) {
+    const state = sides.length === 2 ? t`on` : t`${on} on`;
+    const constant = sides.some(({ name }) => name === 'K') && !centring.blocks && centring.reasonBlocks !== '';
+    return constant ? t`${state}, K by one constant: ${centring.reasonBlocks}` : state;
+  }
   const reasons = [...new Set(off.map(({ reason }) => reason))].join('; ');
   if (off.length === sides.length) return t`off: ${reasons}`;
   return t`${on} on, ${off[0]?.name ?? ''} off: ${reasons}`;

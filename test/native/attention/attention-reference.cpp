@@ -75,6 +75,7 @@ attention_data::attention_data(const attention_case & c) {
         }
     }
     for (int h = 0; h < n_head; ++h) { sinks.push_back(gauss(rng)); }
+    if (c.bias_rows > 0) { bias.emplace(c.n_stream, c.n_rows, n_head, c.n_kv, c.bias_rows, c.scattered, c.seed); }
 }
 
 uint8_t * attention_data::row(const attention_case & c, int t, int stream, int head, int position) {
@@ -118,6 +119,8 @@ std::vector<float> attention_run(const attention_case & c, attention_data & data
         sinks->data = data.sinks.data();
         ggml_flash_attn_ext_add_sinks(result, sinks);
     }
+
+    if (data.bias) { data.bias->attach(ctx, result); }
 
     ggml_cgraph * graph = ggml_new_graph(ctx);
     ggml_build_forward_expand(graph, result);
@@ -177,6 +180,7 @@ attention_result attention_compare(
                         const double step = exact_query ? 0.0 : 2 * most / 126;
                         variance += step * step / 12 * k2;
                     }
+                    if (data.bias) { sum += data.bias->at(s, row, head, p).value; }
                     sum = c.softcap == 0.0f ? sum * scale : c.softcap * std::tanh(sum * scale / c.softcap);
                     if (mask[p] != -INFINITY) {
                         logit[p] = sum + slope(c, head) * mask[p];

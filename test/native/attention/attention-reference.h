@@ -1,10 +1,9 @@
 // One flash attention operation with random data: run by ggml, and computed in double precision from the same bytes.
 #pragma once
 
-#include "ggml.h"
+#include "bias-data.h"
 
-#include <random>
-#include <vector>
+#include <optional>
 
 enum class mask_kind { none, causal, holes, window, row_hidden };
 
@@ -23,6 +22,8 @@ struct attention_case {
     float softcap = 0.0f;
     float max_bias = 0.0f;
     mask_kind mask = mask_kind::causal;
+    int bias_rows = 0; // values of z; 0: no bias
+    bool scattered = false; // blocks of the bias
     int n_threads = 1;
     unsigned seed = 1;
 };
@@ -40,6 +41,7 @@ struct attention_data {
     std::vector<uint8_t> v;
     std::vector<float> mask;   // [stream][row][n_kv]
     std::vector<float> sinks;  // [head]
+    std::optional<bias_data> bias;
 
     explicit attention_data(const attention_case & c);
     // Bytes of a row of K or V. t: 0 for K, 1 for V.

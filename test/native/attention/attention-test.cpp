@@ -20,7 +20,8 @@ std::string describe(const attention_case & c) {
            " n_kv " + std::to_string(c.n_kv) + " rows " + std::to_string(c.n_rows) + " streams " +
            std::to_string(c.n_stream) + " mask " + std::to_string(int(c.mask)) + " sinks " + std::to_string(c.sinks) +
            " softcap " + std::to_string(c.softcap) + " bias " + std::to_string(c.max_bias) + " by_head " +
-           std::to_string(c.by_head) + " threads " + std::to_string(c.n_threads) + " seed " + std::to_string(c.seed);
+           std::to_string(c.by_head) + " threads " + std::to_string(c.n_threads) +
+           " bias rows " + std::to_string(c.bias_rows) + " scattered " + std::to_string(c.scattered) + " seed " + std::to_string(c.seed);
 }
 
 // Squared error of the whole output in units of its expected variance. A logit's error is shared by all values of a head,
@@ -87,12 +88,14 @@ attention_case random_case(unsigned seed) {
     c.mask = pick(masks, rng);
     c.n_threads = pick(threads, rng);
     if (c.n_rows > c.n_kv) { c.n_rows = 1; }
+    c.bias_rows = seed % 3 == 0 ? 1 + int(rng() % 70) : 0;
+    c.scattered = rng() % 2;
     return c;
 }
 
 // The scalar level leaves upstream's types to upstream.
 bool ours(const attention_case & c) {
-    return !is_scalar() || ggml_turbo_is_turbo(c.type_k) || ggml_turbo_is_turbo(c.type_v);
+    return c.bias_rows > 0 || !is_scalar() || ggml_turbo_is_turbo(c.type_k) || ggml_turbo_is_turbo(c.type_v);
 }
 
 } // namespace
@@ -127,6 +130,7 @@ TEST("decode attention: any number of threads, the same bits") {
         attention_case c;
         c.type_k = c.type_v = GGML_TYPE_TURBO4;
         c.n_kv = n_kv;
+        c.bias_rows = n_kv == 20 ? 0 : 33;
         attention_data data(c);
         const std::vector<float> one = attention_run(c, data);
         for (c.n_threads = 2; c.n_threads <= 7; ++c.n_threads) { CHECK(attention_run(c, data) == one); }

@@ -1,6 +1,7 @@
 // Prefill attention against a double-precision reference: random shapes, masks and types.
 
 #include "../check.h"
+#include "bias-data.h"
 #include "../samples.h"
 
 #include "ggml-cpu.h"
@@ -33,6 +34,8 @@ struct shape {
     bool sinks;
     float max_bias;
     float softcap;
+    int bias_rows; // values of z; 0: no bias
+    bool scattered; // blocks of the bias
     unsigned seed;
 
     int n_head() const { return n_head_kv * gqa; }
@@ -41,9 +44,9 @@ struct shape {
         char s[256];
         snprintf(s, sizeof(s),
             "%s/%s dk %d dv %d kv %d rows %d heads %dx%d streams %d interleaved %d mask %d [%d %d] sinks %d bias %g "
-            "cap %g seed %u",
+            "cap %g bias rows %d scattered %d seed %u",
             ggml_type_name(type_k), ggml_type_name(type_v), dk, dv, n_kv, n_rows, n_head_kv, gqa, n_stream, interleaved,
-            int(mask), mask_n_head, mask_n_stream, sinks, max_bias, softcap, seed);
+            int(mask), mask_n_head, mask_n_stream, sinks, max_bias, softcap, bias_rows, scattered, seed);
         return s;
     }
 };
@@ -58,6 +61,7 @@ struct operation {
     ggml_tensor * v;
     ggml_tensor * mask = nullptr;
     ggml_tensor * sinks = nullptr;
+    std::unique_ptr<bias_data> bias;
     ggml_tensor * out;
     std::vector<float> k_values; // [stream][head][position][dk]
     std::vector<float> v_values;
@@ -154,6 +158,11 @@ operation make_operation(const shape & sh) {
         memcpy(op.sinks->data, s.data(), ggml_nbytes(op.sinks));
         ggml_flash_attn_ext_add_sinks(op.out, op.sinks);
     }
+    if (sh.bias_rows > 0) {
+        op.bias = std::make_unique<bias_data>(
+            sh.n_stream, sh.n_rows, sh.n_head(), sh.n_kv, sh.bias_rows, sh.scattered, sh.seed);
+        op.bias->attach(ctx, op.out);
+    }
     return op;
 }
 
@@ -175,7 +184,7 @@ double slope_of(const shape & sh, int head) {
 // One row of the output, and how far an f32 computation may be from it.
 //
 // With u = 2^-24, to first order and with any order of sums:
-//   a logit is off by u*((dk + 4)*sum|q k|*scale + 8*slope*|mask| + 8*softcap + 4*|logit| + 4*|max logit|): the dot product, products
+//   a logit is off by u*((dk + n_row + 4)*(sum|q k| + sum|z T|)*scale + 8*slope*|mask| + 8*softcap + 4*|logit| + 4*|max logit|): the dot product, products
 //   with the scale, tanh as 1 - 2/(e^2x + 1), roundings, the difference from the maximum;
 //   a weight w = e^logit by w*(that + 8u): 2^x to 2 units, up to two of rescaling in each of the tiles, which the 2*n_tile below add;
 //   out = sum(w v)/sum(w) by sum(w*off*(|v| + |out|))/sum(w), and by (n_kv + 2*n_tile + 8)*u*sum(w |v|)/sum(w) for its own sums.
@@ -209,10 +218,15 @@ expected reference(const operation & op, int stream, int head, int i) {
             dot += double(q[d]) * k[d];
             size += std::fabs(double(q[d]) * k[d]);
         }
+        if (op.bias) {
+            const bias_data::sum bias = op.bias->at(stream, i, head, p);
+            dot += bias.value;
+            size += bias.size;
+        }
         dot *= op.scale;
         logit[p] = (sh.softcap == 0.0f ? dot : sh.softcap * std::tanh(dot / sh.softcap)) + slope * m;
         off[p] =
-            u * ((sh.dk + 4) * size * op.scale + 8 * slope * std::fabs(m) + 8 * sh.softcap + 4 * std::fabs(logit[p]));
+            u * ((sh.dk + sh.bias_rows + 4) * size * op.scale + 8 * slope * std::fabs(m) + 8 * sh.softcap + 4 * std::fabs(logit[p]));
         max = std::max(max, logit[p]);
     }
     const float * sinks = op.sinks ? (const float *) op.sinks->data : nullptr;
@@ -314,6 +328,8 @@ shape random_shape(unsigned seed) {
     sh.sinks = rng() % 3 == 0;
     sh.softcap = rng() % 4 == 0 ? 20.0f : 0.0f;
     sh.max_bias = rng() % 4 == 0 && sh.mask != mask_kind::none ? 8.0f : 0.0f;
+    sh.bias_rows = seed % 3 == 0 ? 1 + int(rng() % 70) : 0;
+    sh.scattered = rng() % 2;
     return sh;
 }
 
@@ -356,6 +372,8 @@ TEST("prefill: more query vectors than one item holds") {
     sh.gqa = 4;
     sh.n_rows = 300;
     sh.n_kv = 333;
+    check_shape(sh);
+    sh.bias_rows = 65;
     check_shape(sh);
 }
 

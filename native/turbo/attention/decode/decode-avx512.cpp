@@ -160,6 +160,7 @@ template <typename FMT, int NQ> INLINE void dot_block(rows row, const int_query<
 
 #include "decode-body.inl"
 #include "decode-exp.inl"
+#include "decode-bias.inl"
 #include "decode-softmax.inl"
 
 } // namespace

@@ -4,6 +4,7 @@
 // Included by the files of decode only.
 #pragma once
 
+#include "turbo-hooks.h"
 #include "turbo-layout.h"
 
 #define GGML_COMMON_DECL_CPP
@@ -88,6 +89,9 @@ struct decode_kernels {
     // is not masked makes state->sum NaN.
     void (*softmax)(float * score, const struct decode_row * row, int n_query, struct decode_step * step);
 
+    // out[j*TURBO_BIAS_PANEL + i] = scale * sum over r < n_row of z[j][r] * panel[r*TURBO_BIAS_PANEL + i], j < n
+    void (*bias)(const float * panel, int n_row, const float * const * z, int n, float scale, float * out);
+
     // all NULL where a type has no kernels
     struct decode_k_kernels k[DECODE_TYPE_COUNT];
     struct decode_v_kernels v[DECODE_TYPE_COUNT];
@@ -98,6 +102,7 @@ struct decode_kernels {
     { \
         level, \
         softmax, \
+        bias, \
         { \
             K_KERNELS(format_turbo4), \
             K_KERNELS(format_turbo3), \
@@ -155,6 +160,35 @@ int decode_tile_size(const struct turbo_attention * at, int p0);
 
 // Visible tiles, stream by stream; at most ceil(n_kv/DECODE_TILE) a stream.
 int decode_list_tiles(const struct turbo_attention * at, decode_tile * tiles);
+
+// --- the bias (turbo_bias) of all query vectors: for the panels of T in which the visible tiles have cells, before the scores
+
+struct decode_bias {
+    const struct turbo_attention * at; // one with a bias
+    int n_vec; // query vectors of a stream
+    float * values; // [stream][slot][n_vec][TURBO_BIAS_PANEL], of all threads
+    int32_t * slot_of; // [stream][panel], -1: not used; of this thread
+};
+
+// Neighboring positions of a tile that lie in one block.
+struct decode_run {
+    int32_t end; // the first position that does not
+    const float * values; // of query vector i of the stream at values + i*TURBO_BIAS_PANEL
+};
+
+// Bytes of `values` and of `slot_of`.
+size_t decode_bias_size(const struct turbo_attention * at, int n_vec);
+size_t decode_bias_map_size(const struct turbo_attention * at);
+
+// Fills slot_of, and this thread's share of values.
+void decode_bias_fill(
+    struct decode_bias * bias, const struct decode_kernels * kernels, const struct decode_tile * tiles, int n_tile);
+
+// Runs of a tile; at most DECODE_TILE.
+int decode_bias_runs(const struct decode_bias * bias, const struct decode_tile * tile, struct decode_run * runs);
+
+// Adds the bias of a query vector of the stream to its scores for the n positions of the tile.
+void decode_bias_add(const struct decode_run * runs, int n, int vec, float * score);
 
 // Chunks of equal numbers of tiles, but for the last of a stream; at most n_chunk + n_stream.
 int decode_list_chunks(const decode_tile * tiles, int n_tile, int n_chunk, decode_chunk * chunks);

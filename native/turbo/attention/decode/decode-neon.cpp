@@ -308,6 +308,7 @@ void accumulate(const decode_rows * v, const float * weight, const float * resca
 void finish(float *, int) {}
 
 #include "decode-exp.inl"
+#include "decode-bias.inl"
 #include "decode-softmax.inl"
 
 #define K_KERNELS(fmt) { query_size_int<fmt>, query_int<fmt>, scores<int_rows, fmt> }

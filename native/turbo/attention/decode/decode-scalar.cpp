@@ -92,6 +92,7 @@ void finish(float *, int) {}
 
 INLINE vec exp_of(vec x) { return expf(x); }
 
+#include "decode-bias.inl"
 #include "decode-softmax.inl"
 
 #define K_KERNELS(type) { query_size, query, scores<type> }

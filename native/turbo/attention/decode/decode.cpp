@@ -54,7 +54,7 @@ struct plan {
     const turbo_attention * at;
     const decode_k_kernels * k;
     const decode_v_kernels * v;
-    void (*softmax)(float * score, const decode_row * row, int n_query, decode_step * step);
+    const decode_kernels * kernels;
 
     int n_query; // query vectors of a KV head
     int n_vec; // query vectors of a stream
@@ -64,12 +64,13 @@ struct plan {
     size_t acc_size;
     size_t padded_size; // a tile's rows of one KV head
     size_t partial_size; // result of a chunk
+    size_t bias_size;
     size_t thread_size;
 
     size_t queries_size() const { return n_vec * at->n_stream * query_size; }
-    size_t work_size(int n_threads) const {
-        return queries_size() + (n_chunk + at->n_stream) * partial_size + n_threads * thread_size + CACHE_LINE;
-    }
+    size_t chunks_size() const { return align_up((n_chunk + at->n_stream) * sizeof(decode_chunk)); }
+    size_t shared_size() const { return queries_size() + (n_chunk + at->n_stream) * partial_size + bias_size; }
+    size_t work_size(int n_threads) const { return shared_size() + n_threads * thread_size + CACHE_LINE; }
 };
 
 // Table of the named level (turbo-codec.h); the next lower one's where a level has none. NULL: unknown to this build or CPU.
@@ -93,7 +94,7 @@ bool make_plan(const turbo_attention * at, plan & pl) {
     pl.at = at;
     pl.k = &kernels->k[k];
     pl.v = &kernels->v[v];
-    pl.softmax = kernels->softmax;
+    pl.kernels = kernels;
     pl.n_query = at->n_rows * at->gqa;
     pl.n_vec = at->n_rows * at->n_head;
     if (pl.k->scores == nullptr || pl.v->accumulate == nullptr || pl.n_query > MAX_QUERIES ||
@@ -113,8 +114,9 @@ bool make_plan(const turbo_attention * at, plan & pl) {
     pl.padded_size =
         align_up(T * (ggml_row_size(at->k.type, at->k.head_dim) + ggml_row_size(at->v.type, at->v.head_dim)));
     pl.partial_size = align_up(pl.n_vec * sizeof(decode_state)) + pl.n_vec * pl.acc_size;
-    pl.thread_size = align_up(n_tile * sizeof(decode_tile)) +
-                     align_up((pl.n_chunk + at->n_stream) * sizeof(decode_chunk)) + pl.padded_size;
+    pl.bias_size = align_up(decode_bias_size(at, pl.n_vec));
+    pl.thread_size = align_up(n_tile * sizeof(decode_tile)) + pl.chunks_size() + pl.padded_size +
+                     align_up(decode_bias_map_size(at));
     return true;
 }
 
@@ -125,14 +127,15 @@ struct scratch {
     decode_tile * tiles; // those with a visible position
     decode_chunk * chunks;
     char * padded;
+    decode_bias bias;
 
     scratch(const plan & pl) : pl(pl), base((char *) align_up((size_t) pl.at->work)) {
-        char * mine =
-            base + pl.queries_size() + (pl.n_chunk + pl.at->n_stream) * pl.partial_size + pl.at->ith * pl.thread_size;
+        char * mine = base + pl.shared_size() + pl.at->ith * pl.thread_size;
         padded = mine;
-        tiles = (decode_tile *) (mine + pl.padded_size);
-        chunks =
-            (decode_chunk *) (mine + pl.thread_size - align_up((pl.n_chunk + pl.at->n_stream) * sizeof(decode_chunk)));
+        chunks = (decode_chunk *) (mine + pl.padded_size);
+        char * map = (char *) chunks + pl.chunks_size();
+        tiles = (decode_tile *) (map + align_up(decode_bias_map_size(pl.at)));
+        bias = { pl.at, pl.n_vec, (float *) (base + pl.shared_size() - pl.bias_size), (int32_t *) map };
     }
     char * query(int stream, int vec) const { return base + (stream * pl.n_vec + vec) * pl.query_size; }
     decode_state * states(int chunk) const {
@@ -188,7 +191,7 @@ struct worker {
     void prepare_queries() const;
     item item_at(int i) const;
     void begin(const item & it) const;
-    void unit(const decode_tile & tile, const decode_tile * next, int chunk, int head_kv) const;
+    void unit(const decode_tile & tile, const decode_run * runs, const decode_tile * next, int chunk, int head_kv) const;
     const uint16_t * mask_of_tile(const decode_tile & tile, int row, int head, uint16_t * padded) const;
     void run() const;
 };
@@ -236,7 +239,8 @@ const uint16_t * worker::mask_of_tile(const decode_tile & tile, int row, int hea
 }
 
 // next: the tile whose unit of this head comes after this one; NULL: none
-void worker::unit(const decode_tile & tile, const decode_tile * next, int chunk, int head_kv) const {
+void worker::unit(
+    const decode_tile & tile, const decode_run * runs, const decode_tile * next, int chunk, int head_kv) const {
     const turbo_attention * at = pl.at;
     const int stream = tile.stream;
     const int n = decode_tile_size(at, tile.p0);
@@ -269,10 +273,18 @@ void worker::unit(const decode_tile & tile, const decode_tile * next, int chunk,
         }
     }
     pl.k->scores(&k, query, pl.n_query, score);
+    if (runs != nullptr) {
+        j = 0;
+        for (int r = 0; r < at->n_rows; ++r) {
+            for (int head = head_kv * at->gqa; head < (head_kv + 1) * at->gqa; ++head, ++j) {
+                decode_bias_add(runs, n, vec_index(at, r, head), score + j * T);
+            }
+        }
+    }
     if (at->softcap != 0.0f) {
         for (int i = 0; i < pl.n_query * T; ++i) { score[i] = at->softcap * tanhf(score[i]); }
     }
-    pl.softmax(score, row, pl.n_query, step);
+    pl.kernels->softmax(score, row, pl.n_query, step);
 
     bool needed = false;
     for (j = 0; j < pl.n_query; ++j) {
@@ -295,7 +307,11 @@ void worker::run() const {
                 following = at->nth > 1 ? ggml_threadpool_chunk_add(at->threadpool, 1) : i + 1;
                 next = following < n_item ? mem.tiles + mem.chunks[item_at(following).chunk].first : nullptr;
             }
-            for (int head = it.head; head < it.head_end; ++head) { unit(mem.tiles[t], next, it.chunk, head); }
+            decode_run runs[T];
+            if (at->bias.n_row > 0) { decode_bias_runs(&mem.bias, &mem.tiles[t], runs); }
+            for (int head = it.head; head < it.head_end; ++head) {
+                unit(mem.tiles[t], at->bias.n_row > 0 ? runs : nullptr, next, it.chunk, head);
+            }
         }
     }
 }
@@ -360,11 +376,12 @@ extern "C" size_t turbo_decode_work(const turbo_attention * at, int n_threads) {
 extern "C" bool turbo_decode_run(const turbo_attention * at) {
     plan pl;
     if (!make_plan(at, pl) || pl.work_size(at->nth) > at->work_size) { return false; }
-    const scratch mem(pl);
+    scratch mem(pl);
     const int n_tile = decode_list_tiles(at, mem.tiles);
     const int n_chunk = decode_list_chunks(mem.tiles, n_tile, pl.n_chunk, mem.chunks);
     const worker w = { pl, mem, n_chunk, groups_of_heads(at, n_chunk) };
     w.prepare_queries();
+    if (at->bias.n_row > 0) { decode_bias_fill(&mem.bias, pl.kernels, mem.tiles, n_tile); }
     if (at->nth > 1) {
         if (at->ith == 0) { ggml_threadpool_chunk_set(at->threadpool, at->nth); }
         ggml_barrier(at->threadpool);

@@ -76,6 +76,11 @@ char * lay_out(const turbo_attention & at, const prefill_plan & plan, char * bas
     buf.k = take((size_t) PREFILL_TILE * at.k.head_dim);
     buf.v = take((size_t) PREFILL_TILE * plan.v_stride);
     buf.rows = take((size_t) plan.kern->nr * std::max(plan.k_stride, plan.v_stride));
+    if (plan.z_stride > 0) {
+        buf.z = take((size_t) plan.block * plan.z_stride);
+        buf.turns = take((size_t) plan.z_stride * plan.kern->nr);
+        buf.bias = take((size_t) plan.block * plan.kern->nr);
+    }
     return base;
 }
 
@@ -84,7 +89,8 @@ bool make_plan(const turbo_attention & at, int n_threads, prefill_plan & plan) {
     plan = {};
     plan.kern = &kernels();
     plan.n_query = at.n_rows * at.gqa;
-    if (plan.n_query < MIN_QUERIES || at.n_kv == 0 || !decoder_of(*plan.kern, at.k.type, plan.k_decoder) ||
+    const int least_queries = at.bias.n_row > 0 ? 1 : MIN_QUERIES; // nobody else takes a bias
+    if (plan.n_query < least_queries || at.n_kv == 0 || !decoder_of(*plan.kern, at.k.type, plan.k_decoder) ||
         !decoder_of(*plan.kern, at.v.type, plan.v_decoder)) {
         return false;
     }
@@ -99,6 +105,7 @@ bool make_plan(const turbo_attention & at, int n_threads, prefill_plan & plan) {
     plan.n_block = (plan.n_query + plan.block - 1) / plan.block;
 
     plan.n_tile = (at.n_kv + PREFILL_TILE - 1) / PREFILL_TILE;
+    plan.z_stride = at.bias.n_row;
     plan.k_stride = at.k.head_dim;
     plan.v_stride = round_up(at.v.head_dim, nr);
 
@@ -147,9 +154,10 @@ public:
     item(const turbo_attention & at, const prefill_plan & plan, const prefill_buffers & buf, const uint8_t * views,
         int stream, int head_kv, int first)
         : at(at), plan(plan), kern(*plan.kern), buf(buf), views(views), stream(stream), head_kv(head_kv), first(first),
-          n(std::min(plan.block, plan.n_query - first)) {
+          n(std::min(plan.block, plan.n_query - first)), bias(at, plan, buf) {
         k = side(at.k);
         v = side(at.v);
+        bias.begin();
     }
 
     void run() {
@@ -157,6 +165,7 @@ public:
         for (int t = 0; t < plan.n_tile; ++t) {
             tile now = { t, t * PREFILL_TILE, std::min(PREFILL_TILE, at.n_kv - t * PREFILL_TILE), 0, false, 0, {} };
             now.n_pad = (now.n + kern.nr - 1) / kern.nr * kern.nr;
+            if (plan.z_stride > 0) { bias.list_runs(stream, now.first, now.n); }
             for (int part = 0; part < n; part += plan.part) { add_tile(now, part, std::min(plan.part, n - part)); }
         }
         store_rows();
@@ -177,6 +186,8 @@ private:
     const char * k;
     const char * v;
 
+    prefill_bias bias;
+
     const char * side(const turbo_kv & kv) const {
         return kv.data + head_kv * kv.nb_head + stream * kv.n_stream / at.n_stream * kv.nb_stream;
     }
@@ -184,7 +195,7 @@ private:
     int row_of(int i) const { return (first + i) / at.gqa; }
     int head_of(int i) const { return head_kv * at.gqa + (first + i) % at.gqa; }
 
-    void load_queries() const {
+    void load_queries() {
         const float scale = at.softcap == 0.0f ? at.scale * LOG2E : at.scale;
         const int n_pad = (n + kern.mr - 1) / kern.mr * kern.mr;
         for (int i = 0; i < n; ++i) {
@@ -192,11 +203,13 @@ private:
                 (const float *) (at.q + row_of(i) * at.q_nb_row + head_of(i) * at.q_nb_head + stream * at.q_nb_stream);
             float * y = buf.q + (size_t) i * plan.k_stride;
             for (int d = 0; d < at.k.head_dim; ++d) { y[d] = q[d] * scale; }
+            if (plan.z_stride > 0) { bias.load(stream, row_of(i), head_of(i), i, scale); }
             buf.max[i] = -INFINITY;
             buf.sum[i] = 0.0f;
         }
         std::fill(buf.q + (size_t) n * plan.k_stride, buf.q + (size_t) n_pad * plan.k_stride, 0.0f);
         std::fill(buf.out, buf.out + (size_t) n_pad * plan.v_stride, 0.0f);
+        if (plan.z_stride > 0) { std::fill(buf.z + (size_t) n * plan.z_stride, buf.z + (size_t) n_pad * plan.z_stride, 0.0f); }
     }
 
     prefill_view view(int i, const tile & now) const {
@@ -249,7 +262,7 @@ private:
     }
 
     // Query vectors part .. part + n_part - 1 of the item.
-    void add_tile(tile & now, int part, int n_part) const {
+    void add_tile(tile & now, int part, int n_part) {
         bool hidden = true;
         for (int i = part; i < part + n_part && hidden; ++i) { hidden = view(i, now) == PREFILL_HIDDEN; }
         if (hidden) { return; }
@@ -262,6 +275,7 @@ private:
             kern.gemm(
                 q, plan.k_stride, buf.k + p * at.k.head_dim, at.k.head_dim, buf.scores + p, PREFILL_TILE, rows, false);
         }
+        if (plan.z_stride > 0) { bias.add(part, n_part); }
         for (int i = 0; i < n_part; ++i) { weigh(now, part + i, buf.scores + i * PREFILL_TILE); }
         for (int d = 0; d < plan.v_stride; d += kern.nr) {
             kern.gemm(buf.scores, PREFILL_TILE, buf.v + d * PREFILL_TILE, now.n, out + d, plan.v_stride, rows, true);

@@ -67,6 +67,7 @@ struct prefill_plan {
     int n_block;  // per KV head
     int part;     // query vectors whose scores are held at once
     int n_tile;
+    int z_stride; // values of a row of z; 0: no bias
     int k_stride; // values of a row of Q and of K, rounded up to whole panels for V
     int v_stride;
 
@@ -85,6 +86,43 @@ struct prefill_buffers {
     float * k;      // [T/nr][k.head_dim][nr]
     float * v;      // [v_stride/nr][T][nr]
     float * rows;   // [nr][max of the strides]
+    float * z;      // [block][z_stride], scaled as q
+    float * turns;  // [z_stride][nr]: T of a window
+    float * bias;   // [block][nr]
+};
+
+// The bias (turbo_bias) of the query vectors of an item. Blocks are worked through in windows of as many as a panel has columns:
+// the positions of a tile are nearly always in one.
+class prefill_bias {
+public:
+    prefill_bias(const turbo_attention & at, const prefill_plan & plan, const prefill_buffers & buf)
+        : at(at), plan(plan), buf(buf) {}
+
+    void begin();
+    // z of query vector i of the item
+    void load(int stream, int row, int head, int i, float scale);
+    // of a tile of n positions
+    void list_runs(int stream, int first, int n);
+    // to the scores of query vectors part .. part + n_part - 1 for the tile
+    void add(int part, int n_part);
+
+private:
+    static const int MAX_PARTS = 64;
+
+    struct run {
+        int end; // the first position that is in another block
+        int block;
+    };
+
+    void load_turns(int window);
+
+    const turbo_attention & at;
+    const prefill_plan & plan;
+    const prefill_buffers & buf;
+    int turns_window; // what buf.turns holds
+    int held[MAX_PARTS]; // the window that buf.bias holds of each part
+    run runs[PREFILL_TILE];
+    int n_run;
 };
 
 #endif

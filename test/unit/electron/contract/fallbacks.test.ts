@@ -25,7 +25,12 @@ const attention = [
 const turbo = (actual: string, reason = '') => ({ asked: 'turbo4', effective: actual, reason });
 const f16 = { asked: 'f16', effective: 'f16', reason: '' };
 const noFlash = { flashAttention: false, flashAttentionAsked: 'off' } as const;
-const sinks = { k: false, v: false, reasonK: 'it has sinks', reasonV: 'it has sinks' };
+const noBlocks = { blocks: false, reasonBlocks: '' };
+const sinks = { k: false, v: false, reasonK: 'it has sinks', reasonV: 'it has sinks', ...noBlocks };
+const constant = {
+  ...{ k: true, v: true, reasonK: '', reasonV: '', blocks: false },
+  reasonBlocks: 'a GPU takes part',
+};
 const absent = { ...sinks, reasonK: 'not calibrated', reasonV: 'not calibrated' };
 const wide = { simd: 'avx512', simdBest: 'avx512' };
 
@@ -59,6 +64,8 @@ it.each<[string, Partial<LoadedContext>, Partial<Capabilities>, RegExp | null]>(
   ],
   ['the cache of the model is not centered', { centring: sinks }, {}, /^centering: .*K and V .* It has sinks\. /],
   ['it was not measured', { centring: absent, calibration: 'It was skipped.' }, {}, /^calibration: .*It was skipped\./],
+  ['K is centered by one constant', { centring: constant }, {}, /^centering: .*K .*one constant.* A GPU takes part\. /],
+  ['of K in q8_0 no constant matters', { centring: constant, typeK: turbo('q8_0', 'of a bias') }, {}, /^type-k: /],
   ['an f16 cache is not centered', { centring: sinks, typeK: f16, typeV: f16 }, {}, null],
   [
     'SIMD is lower by the environment',

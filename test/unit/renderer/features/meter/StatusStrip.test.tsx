@@ -151,10 +151,13 @@ describe('the engine', () => {
         ...loadedContext,
         typeK: { asked: typeK, effective: typeK, reason: '' },
         typeV: { asked: typeV, effective: typeV, reason: '' },
-        centring: { k: true, v: true, reasonK: '', reasonV: '', ...centring },
+        centring: { k: true, v: true, reasonK: '', reasonV: '', blocks: true, reasonBlocks: '', ...centring },
       });
     expect(text('f16', 'q8_0', { k: false, v: false, reasonK: 'no', reasonV: 'no' })).toBe('');
     expect(text('turbo4', 'turbo3', {})).not.toMatch(/K|V/);
+    const constant = { blocks: false, reasonBlocks: 'a GPU' };
+    expect(text('turbo4', 'turbo3', constant)).toMatch(/K.*constant.*a GPU$/);
+    expect(text('q8_0', 'turbo4', { ...constant, k: false, reasonK: 'not turbo' })).not.toMatch(/constant/);
     expect(text('q8_0', 'turbo4_64', { k: false, reasonK: 'not turbo' })).toMatch(/^V(?!.*K)(?!.*not turbo)/);
     expect(text('turbo4', 'turbo4', { k: false, reasonK: 'capped' })).toMatch(/V.*K.*capped/);
     expect(text('turbo4', 'turbo4', { k: false, v: false, reasonK: 'sinks', reasonV: 'sinks' })).toMatch(/sinks$/);

@@ -1,0 +1,66 @@
+#include "prefill.h"
+#include "turbo-hooks.h"
+
+#include "ggml-impl.h"
+
+#include <algorithm>
+
+void prefill_bias::begin() {
+    GGML_ASSERT(plan.block <= MAX_PARTS * plan.part);
+    turns_window = -1;
+    std::fill(std::begin(held), std::end(held), -1);
+}
+
+void prefill_bias::load(int stream, int row, int head, int i, float scale) {
+    const float * z = (const float *) (at.bias.z + row * at.bias.z_nb_row + head * at.bias.z_nb_head +
+                                       stream * at.bias.z_nb_stream);
+    float * y = buf.z + (size_t) i * plan.z_stride;
+    for (int r = 0; r < plan.z_stride; ++r) { y[r] = z[r] * scale; }
+}
+
+void prefill_bias::list_runs(int stream, int first, int n) {
+    const int32_t * block = turbo_blocks_of(&at, stream, first);
+    n_run = 0;
+    for (int p = 0; p < n; ++p) {
+        if (p == 0 || block[p] != block[p - 1]) { runs[n_run++].block = block[p]; }
+        runs[n_run - 1].end = p + 1;
+    }
+}
+
+// T of a window's blocks as a panel of the product; zeros behind its last block
+void prefill_bias::load_turns(int window) {
+    if (turns_window == window) { return; }
+    turns_window = window;
+    const int nr = plan.kern->nr;
+    for (int column = 0, here = 0; column < nr; column += here) {
+        const int block = window * nr + column;
+        const int offset = block % TURBO_BIAS_PANEL;
+        const bool any = block / TURBO_BIAS_PANEL < at.bias.n_panel;
+        here = std::min(TURBO_BIAS_PANEL - offset, nr - column);
+        const float * from = at.bias.turns + (any ? block / TURBO_BIAS_PANEL * at.bias.panel_size + offset : 0);
+        for (int r = 0; r < plan.z_stride; ++r) {
+            float * to = buf.turns + (size_t) r * nr + column;
+            for (int i = 0; i < here; ++i) { to[i] = any ? from[r * TURBO_BIAS_PANEL + i] : 0.0f; }
+        }
+    }
+}
+
+void prefill_bias::add(int part, int n_part) {
+    const prefill_kernels & kern = *plan.kern;
+    const int rows = (n_part + kern.mr - 1) / kern.mr * kern.mr;
+    float * bias = buf.bias + (size_t) part * kern.nr;
+    for (int i = 0, first = 0; i < n_run; first = runs[i++].end) {
+        const int window = runs[i].block / kern.nr;
+        if (held[part / plan.part] != window) {
+            held[part / plan.part] = window;
+            load_turns(window);
+            kern.gemm(buf.z + (size_t) part * plan.z_stride, plan.z_stride, buf.turns, plan.z_stride, bias, kern.nr, rows,
+                false);
+        }
+        for (int j = 0; j < n_part; ++j) {
+            float * s = buf.scores + j * PREFILL_TILE;
+            const float x = bias[j * kern.nr + runs[i].block % kern.nr];
+            for (int p = first; p < runs[i].end; ++p) { s[p] += x; }
+        }
+    }
+}
