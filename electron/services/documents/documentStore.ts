@@ -346,7 +346,7 @@ function refuseNewer(json: unknown): unknown {
   throw new ConcertinaError(
     'data-corrupt',
     'This document was stored by a newer version of Concertina.',
-    'Use that version, or attach the file again under another name.',
+    'Use that version for it: nothing of the document is lost.',
   );
 }
 
