@@ -40,6 +40,13 @@ const FILES = [
   ),
 ];
 
+/**
+ * The server that the app asks for new versions, if a person wants that: CONCERTINA_UPDATE_URL, as the workflow of a release sets
+ * it. Without, the packages have none to ask (no app-update.yml) and say so. Plain HTTP would let anyone on the way answer.
+ */
+const updateUrl = process.env.CONCERTINA_UPDATE_URL;
+if (updateUrl && !updateUrl.startsWith('https://')) throw new Error('CONCERTINA_UPDATE_URL must begin with https://');
+
 /** @type {import('electron-builder').Configuration} */
 module.exports = {
   appId: 'app.concertina.desktop',
@@ -49,6 +56,7 @@ module.exports = {
   directories: { output: 'release', buildResources: 'electron/packaging' },
   files: ['build/app/**', 'package.json', '!**/*.map'],
   asar: true,
+  publish: updateUrl ? [{ provider: 'generic', url: updateUrl }] : null,
   extraResources: [
     { from: 'build/native/bin', to: 'native', filter: ['*.node'] },
     { from: 'assets/models', to: 'models' },

@@ -53,6 +53,8 @@ export async function buildApp({ onProgress = () => {} } = {}) {
   }
   copyCharacterMaps();
   copyOcrFiles(path.join(APP, 'ocr'));
+  // what is new in a version, shown once
+  fs.copyFileSync(path.join(ROOT, 'CHANGELOG.md'), path.join(APP, 'CHANGELOG.md'));
   onProgress({ detail: 'window', fraction: names.length / (names.length + 1) });
   packages.push(...(await bundleRenderer()));
   fs.writeFileSync(path.join(APP, NOTICES_FILE), thirdPartyNotices(packages));

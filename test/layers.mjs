@@ -18,7 +18,7 @@ export const LAYERS = {
   'electron/contract': { may: [], packages: ['zod', '@lingui/core', '@lingui/message-utils'] },
   'electron/desktop': {
     may: ['electron/contract', 'electron/services', 'assets/locales'],
-    packages: ['electron', 'zod', '@lingui/core'],
+    packages: ['electron', 'electron-updater', 'zod', '@lingui/core'],
     node: true,
   },
   // what headless mode runs too, hence without Electron

@@ -15,6 +15,7 @@ import { briefEvents, briefOperations } from './lib/brief';
 import { type CommandId, commands } from './lib/commands';
 import { presetEvents, presetOperations } from './lib/presets';
 import { shelfEvents, shelfOperations } from './lib/shelf';
+import { updateEvents, updateOperations } from './lib/updates';
 import { idSchema, nothing, operation } from './limits';
 import { machineEvents, machineOperations } from './machine';
 import { modelEvents, modelOperations } from './models';
@@ -60,6 +61,7 @@ export const operations = {
   ...fitOperations,
   ...engineOperations,
   ...apiOperations,
+  ...updateOperations,
 } as const satisfies OperationMap;
 
 export const events = {
@@ -88,6 +90,7 @@ export const events = {
   ...machineEvents,
   ...engineEvents,
   ...apiEvents,
+  ...updateEvents,
 } as const satisfies EventMap;
 
 export type Operations = typeof operations;

@@ -247,6 +247,8 @@ export const settingsSchema = z.object({
   spellCheck: z.boolean().default(false),
   /** the desktop says when something long has ended while nobody looks at the window */
   notifications: z.boolean().default(true),
+  /** new versions of the app are looked for, once a day */
+  lookForUpdates: z.boolean().default(false),
   /** id of the model that is loaded at start; null: the embedded one */
   modelId: z.string().max(limits.maxIdLength).nullable().default(null),
   systemPrompt: z.string().max(limits.maxSystemPrompt).default(''),
@@ -268,6 +270,7 @@ const settingsPatchSchema = z.object({
   language: languageSettingSchema.optional(),
   spellCheck: z.boolean().optional(),
   notifications: z.boolean().optional(),
+  lookForUpdates: z.boolean().optional(),
   modelId: z.string().max(limits.maxIdLength).nullable().optional(),
   systemPrompt: z.string().max(limits.maxSystemPrompt).optional(),
   context: z.object(contextFields).partial().optional(),

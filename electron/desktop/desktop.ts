@@ -1,5 +1,6 @@
 /** What a desktop adds to the services: native file dialogs, the trash and the person's browser. */
 
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { msg } from '@lingui/core/runtime-macro';
 import { app, BrowserWindow, dialog, type OpenDialogOptions, powerSaveBlocker, safeStorage, shell } from 'electron';
@@ -7,6 +8,8 @@ import type { AppInfo } from '../contract/contract';
 import type { Desktop } from '../services/handlers';
 import type { Keyring } from '../services/hub/token';
 import { shown } from './language';
+import type { Logger } from '../services/lib/logger';
+import type { Updater } from '../services/updates/updateService';
 import { openExternal } from './security';
 
 export const desktop: Desktop = { chooseModels, chooseDocuments, openExternal, trash: (path) => shell.trashItem(path) };
@@ -60,6 +63,64 @@ export function keepAwake(): (on: boolean) => void {
       powerSaveBlocker.stop(id);
       id = null;
     }
+  };
+}
+
+// New versions, by electron-updater: it checks the announced hash of what it fetched, and its signature on Windows and macOS.
+
+/**
+ * null: this build has no server to ask, or a package that cannot replace itself. `app-update.yml` is of electron-builder, from
+ * what the builder of a release named. Nothing of electron-updater is loaded, and nothing is asked, before a person wants it.
+ */
+export function updaterOf(log: Logger): Updater | null {
+  // a test of an unpacked app names a file of its own
+  const named = app.isPackaged ? undefined : process.env.CONCERTINA_UPDATE_CONFIG;
+  const config = named ?? join(process.resourcesPath, 'app-update.yml');
+  const replaceable =
+    process.platform !== 'linux' || process.env.APPIMAGE || existsSync(join(process.resourcesPath, 'package-type'));
+  if (!(named || app.isPackaged) || !existsSync(config) || !replaceable) return null;
+
+  const loading = async () => {
+    const { autoUpdater, CancellationToken } = await import('electron-updater');
+    Object.assign(autoUpdater, {
+      autoDownload: false,
+      autoInstallOnAppQuit: false,
+      disableWebInstaller: true,
+      logger: log,
+    });
+    // in place of an id of this installation, which it would send along
+    autoUpdater.requestHeaders = { 'x-user-staging-id': 'none' };
+    if (named) {
+      autoUpdater.forceDevUpdateConfig = true;
+      autoUpdater.updateConfigPath = named;
+    }
+    // failures come back from the calls, too, and one without a listener would be thrown
+    autoUpdater.on('error', () => undefined);
+    return { autoUpdater, newToken: () => new CancellationToken() };
+  };
+  let loaded: ReturnType<typeof loading> | null = null;
+  const load = () => (loaded ??= loading());
+
+  return {
+    async find() {
+      const found = await (await load()).autoUpdater.checkForUpdates();
+      return found?.isUpdateAvailable ? found.updateInfo.version : null;
+    },
+    async fetch(onFraction, signal) {
+      const { autoUpdater, newToken } = await load();
+      const token = newToken();
+      const cancel = () => token.cancel();
+      const progress = ({ percent }: { percent: number }) => onFraction(Math.min(1, percent / 100));
+      signal.addEventListener('abort', cancel);
+      autoUpdater.on('download-progress', progress);
+      try {
+        await autoUpdater.downloadUpdate(token);
+      } finally {
+        signal.removeEventListener('abort', cancel);
+        autoUpdater.off('download-progress', progress);
+      }
+    },
+    install: async () => (await load()).autoUpdater.quitAndInstall(),
   };
 }
 

@@ -25,6 +25,7 @@ import {
   keepAwake,
   keyring,
   thirdPartyNotices,
+  updaterOf,
 } from './desktop';
 import { setUpGate, setUpStreams } from './gate';
 import { followLanguage, shown, shownError } from './language';
@@ -53,6 +54,8 @@ async function start(dataFolder: string, openedFiles: OpenedFiles): Promise<void
     bundles: bundleFolder,
     catalog: catalog(),
     thirdPartyNotices: thirdPartyNotices(),
+    changelog: join(bundleFolder, 'CHANGELOG.md'),
+    updater: updaterOf(log),
     keyring,
     keepAwake: keepAwake(),
     processes: rarely(() => app.getAppMetrics().map(({ pid }) => pid)),

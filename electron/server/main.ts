@@ -131,6 +131,7 @@ function openServices(dataFolder: string, firstProbe: boolean, log = logOf(dataF
     bundles: appFolder,
     catalog: join(root, 'assets', 'catalog', 'models.json'),
     thirdPartyNotices: join(appFolder, 'THIRD-PARTY-NOTICES.txt'),
+    changelog: join(appFolder, 'CHANGELOG.md'),
     keyring: null,
     processes: () => [process.pid],
     power: new PowerWatch(null),

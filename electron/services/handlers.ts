@@ -40,6 +40,7 @@ import type { PowerWatch } from './machine/power';
 import type { ModelLibrary } from './models/modelLibrary';
 import type { PresetStore } from './settings/presetStore';
 import type { SettingsService } from './settings/settingsStore';
+import type { UpdateService } from './updates/updateService';
 
 /** What only a desktop can do; headless mode has none of it. */
 export interface Desktop {
@@ -86,6 +87,7 @@ interface HandlerParts {
   compare: CompareService;
   api: ApiService;
   localApi: LocalApi;
+  updates: UpdateService;
 }
 
 /** Runs one call of the contract, wherever it came from; never throws. */
@@ -134,6 +136,12 @@ function createHandlers(parts: HandlerParts): Handlers {
       throw new ConcertinaError('not-found', msg`The file THIRD-PARTY-NOTICES.txt of the app is missing.`, hint);
     },
     'app.openExternal': async ({ url }) => requireDesktop(desktop).openExternal(url),
+
+    'updates.status': async () => parts.updates.current(),
+    'updates.check': () => parts.updates.check(),
+    'updates.download': () => parts.updates.download(),
+    'updates.install': () => parts.updates.install(),
+    'updates.seen': () => parts.updates.seen(),
 
     'settings.get': async (input) => (input?.scope === 'all' ? settings.of(null) : settings.get()),
     'settings.update': async ({ scope, apply, ...change }) => {
@@ -272,6 +280,7 @@ export function eventSources(
     onPower: [power.changed],
     onApi: [parts.localApi.changed],
     onUnsaved: [parts.unsaved.changed],
+    onUpdates: [parts.updates.changed],
   };
 }
 

@@ -35,6 +35,7 @@ import type { PowerWatch } from './machine/power';
 import { type ModelLibrary, setUpModels } from './models/modelLibrary';
 import { openSettings } from './settings/openSettings';
 import type { SettingsService } from './settings/settingsStore';
+import { type Updater, UpdateService } from './updates/updateService';
 
 export interface ServicesOptions {
   dataFolder: string;
@@ -53,6 +54,10 @@ export interface ServicesOptions {
   catalog: string;
   /** file that the build made of all licenses */
   thirdPartyNotices: string;
+  /** file of what is new in each version */
+  changelog: string;
+  /** what fetches new versions of the app; null: a build that does not update itself */
+  updater?: Updater | null;
   /** of the desktop's system; null: there is none, and access tokens come from the environment alone */
   keyring: Keyring | null;
   /** a download must not be cut by sleep; a browser cannot keep a machine awake */
@@ -174,11 +179,19 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const keyFile = join(dataFolder, 'api.key');
   const api = new ApiService({ engine, models });
   const localApi = new LocalApi({ service: api, engine, settings, keyFile, log });
-  const notices = [app, set, chats, library, machine.file, hub, comparisons, waiting, shelf].flatMap(
-    (one) => one.notices,
-  );
-  for (const notice of notices) log.warn(notice);
-  const info = () => ({ ...app, notices });
+  const updates = new UpdateService({
+    ...{ file: join(dataFolder, 'version.json'), version: app.version, log, updater: options.updater ?? null },
+    changelog: await readTextIfThere(options.changelog),
+    wanted: () => settings.of(null).lookForUpdates,
+    busy: () =>
+      ['generating', 'loading'].includes(engine.status().state) ||
+      documents.jobs.list().some(({ state }) => state === 'waiting' || state === 'reading') ||
+      hub.downloads.list().some(({ state }) => ['queued', 'active', 'waiting', 'checking'].includes(state)),
+  });
+  await updates.open();
+  settings.changed.on(() => updates.follow());
+  const tellers = [app, set, chats, library, machine.file, hub, comparisons, waiting, shelf];
+  const info = () => ({ ...app, notices: tellers.flatMap(({ notices }) => notices) });
   const diagnostics = setUpDiagnostics({
     ...{ info, host, inspector, embedder, searchModel, engine, turns, settings, presets, machine, unsaved },
     secrets: () => [...hub.token.secrets(), storedKey(keyFile) ?? []].flat(),
@@ -186,6 +199,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const parts = {
     ...{ info, diagnostics, machine, desktop, power, settings, presets, chats, models, host, engine, hub, sessions },
     ...{ ...reading, ...asking, waiting, shelf, readAhead, search, compare, api, localApi, unsaved },
+    updates,
     thirdPartyNotices: () => readTextIfThere(options.thirdPartyNotices),
   };
   const call = createCall(parts, log);
@@ -195,6 +209,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   }
 
   async function close(): Promise<void> {
+    updates.close();
     waiting.close();
     readAhead.close();
     const others = [
@@ -215,6 +230,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   }
 
   await hub.downloads.open();
+  for (const notice of info().notices) log.warn(notice);
   const shown = { call, events, host, engine, api, localApi, models, settings, documents, unsaved };
   return { ...shown, downloads: hub.downloads, close };
 }

@@ -14,13 +14,19 @@ import { ShortcutSheet } from '../features/commands/ShortcutSheet';
 import { CompareView } from '../features/compare/CompareView';
 import { RunningBanner } from '../features/compare/RunningBanner';
 import { Composer } from '../features/composer/Composer';
-import { AboutDialog, DiagnosticsDialog, ThirdPartyDialog } from '../features/diagnostics/DiagnosticsDialog';
+import {
+  AboutDialog,
+  DiagnosticsDialog,
+  ThirdPartyDialog,
+  WhatsNewDialog,
+} from '../features/diagnostics/DiagnosticsDialog';
 import { DocumentPanel } from '../features/documents/DocumentPanel';
 import { ConnectionBanner, EngineBanner, Notices, UnsavedBanner } from '../features/engine/EngineBanner';
 import { StatusStrip } from '../features/meter/StatusStrip';
 import { FirstModel } from '../features/models/FirstModel';
 import { ModelPicker } from '../features/models/ModelPicker';
 import { ModelsView } from '../features/models/view/ModelsView';
+import { useFoundToast } from '../features/settings/advanced/UpdatesSection';
 import { SettingsPanel, useReplacedToast } from '../features/settings/SettingsPanel';
 import { FolderDocuments } from '../features/shelf/FolderDocuments';
 import { ShelfView } from '../features/shelf/ShelfView';
@@ -60,6 +66,7 @@ export function App({ app }: { app: AppParts }) {
   // Before the paint, so that a small window never shows the list over the chat for a moment.
   useLayoutEffect(() => ui.setSidebar(!sidebarFloats), [sidebarFloats, ui]);
   useReplacedToast();
+  useFoundToast();
   useEffect(preloadMarkdown, []);
   useEffect(() => {
     document.title = title ? `${title} – Concertina` : 'Concertina';
@@ -115,6 +122,7 @@ export function App({ app }: { app: AppParts }) {
       <DiagnosticsDialog />
       <ThirdPartyDialog />
       <AboutDialog />
+      <WhatsNewDialog renderText={(markdown) => <AnswerText text={markdown} />} />
       <ShortcutSheet />
       <LinkQuestion />
       <Palette onCommand={(id) => runCommand(app, id)} />

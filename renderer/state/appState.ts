@@ -30,6 +30,7 @@ import type {
 import type { BriefProgress } from '../../electron/contract/lib/brief';
 import type { PresetContent, Presets } from '../../electron/contract/lib/presets';
 import type { ChatSearchAnswer } from '../../electron/contract/lib/textSearch';
+import type { UpdateStatus } from '../../electron/contract/lib/updates';
 import { type MachineProfile, type Power, unknownPower } from '../../electron/contract/machine';
 import type { AddModelsResult, AddProgress, ModelEntry, ModelPlaces } from '../../electron/contract/models';
 import type { CacheType, ContextSettings, ModelDefaults, Settings } from '../../electron/contract/settings';
@@ -61,6 +62,7 @@ export interface AppState {
   kept: KeptState;
   machine: MachineSlice;
   api: ApiSlice;
+  updates: UpdateStatus;
   ui: UiState;
 }
 
@@ -461,6 +463,9 @@ interface ApiSlice {
 }
 
 export const initialApi: ApiSlice = { status: null, open: false, key: null, problem: null };
+
+// in place of an answer of the services
+export const initialUpdates: UpdateStatus = { state: 'none', version: null, fraction: null, error: null, news: null };
 
 export const initialMachine: MachineSlice = { profile: undefined, fraction: null };
 

@@ -23,6 +23,7 @@ import {
   initialSettings,
   initialStream,
   initialUi,
+  initialUpdates,
   initialWaiting,
 } from './appState';
 import { initialShelf } from './lib/shelf';
@@ -44,6 +45,7 @@ import { createPresetsActions } from './slices/presets';
 import { createSettingsActions } from './slices/settings';
 import { createShelfActions } from './slices/shelf';
 import { createUiActions } from './slices/ui';
+import { createUpdatesActions } from './slices/updates';
 import { createWaitingActions } from './slices/waiting';
 
 const initialState: AppState = {
@@ -67,6 +69,7 @@ const initialState: AppState = {
   kept: initialKept,
   machine: initialMachine,
   api: initialApi,
+  updates: initialUpdates,
   ui: initialUi,
 };
 
@@ -119,6 +122,7 @@ function createActions(tools: Tools) {
     kept: createKeptActions(tools),
     machine: createMachineActions(tools),
     api: createApiActions(tools),
+    updates: createUpdatesActions(tools),
     ui: createUiActions(tools),
   };
 }

@@ -22,6 +22,7 @@ const seed = count('seed');
 /** of the memory, over the whole run */
 const samples = 48;
 const answersOfChat = 8;
+const keptChats = 20;
 const short = 24;
 const long = 400;
 
@@ -36,14 +37,27 @@ function randomFrom(from: number): () => number {
   };
 }
 
+interface PageCounts {
+  heap: number;
+  nodes: number;
+  listeners: number;
+  /** in the list */
+  chats: number;
+}
+
 class Soak {
   readonly done: Record<string, number> = {};
   readonly processes = new Map<number, ProcessSeen>();
   sampled = 0;
+  /** what of the page's memory is JavaScript, and how many things it consists of: where it grows, these tell why */
+  readonly inPage: PageCounts[] = [];
   private window!: AppWindow;
   /** chat id and message id of everything that was acknowledged, with its text */
   private readonly told = new Map<string, Map<string, string>>();
   private inChat = 0;
+  /** acknowledged and looked up, and what of it was not there as it was */
+  messages = 0;
+  readonly lost: string[] = [];
   private builtIn = '';
 
   constructor(
@@ -74,7 +88,9 @@ class Soak {
     this.done[what] = (this.done[what] ?? 0) + 1;
   }
 
+  /** A list that grows takes memory for a reason, so old chats are looked up and go to the trash. */
   private async newChat(): Promise<void> {
+    await this.check(keptChats);
     await this.page.getByTestId('new-chat').click();
     this.inChat = 0;
   }
@@ -169,7 +185,11 @@ class Soak {
     const { app } = this.window;
     const session = await this.page.context().newCDPSession(this.page);
     await session.send('HeapProfiler.collectGarbage');
+    const { usedSize } = await session.send('Runtime.getHeapUsage');
+    const { nodes, jsEventListeners } = await session.send('Memory.getDOMCounters');
     await session.detach();
+    const chats = (await call(this.page, 'chats.list', undefined)).length;
+    this.inPage.push({ heap: usedSize, nodes, listeners: jsEventListeners, chats });
     const metrics = await app.evaluate(({ app: main }) => {
       const { v8, vm } = { v8: process.getBuiltinModule('node:v8'), vm: process.getBuiltinModule('node:vm') };
       v8.setFlagsFromString('--expose-gc');
@@ -223,20 +243,18 @@ class Soak {
       .toBe('ready');
   }
 
-  /** @returns what was acknowledged, and what of it is no longer there as it was */
-  async check(): Promise<{ messages: number; lost: string[] }> {
-    const lost: string[] = [];
-    let messages = 0;
-    for (const [chatId, known] of this.told) {
+  /** Looks everything up that was acknowledged, but the last chats. */
+  async check(but = 0): Promise<void> {
+    for (const chatId of [...this.told.keys()].slice(0, this.told.size - but)) {
       const chat = await call(this.page, 'chats.open', { chatId }).catch(() => null);
-      for (const [id, text] of known) {
-        messages++;
+      for (const [id, text] of this.told.get(chatId) ?? []) {
+        this.messages++;
         const now = chat?.messages.find((message) => message.id === id)?.text;
-        if (now !== text)
-          lost.push(`${chatId} ${id}: ${JSON.stringify(text.slice(0, 60))}, now ${JSON.stringify(now?.slice(0, 60))}`);
+        if (now !== text) this.lost.push(`${chatId} ${id}: ${JSON.stringify(text)}, now ${JSON.stringify(now)}`);
       }
+      this.told.delete(chatId);
+      await call(this.page, 'chats.remove', { chatId });
     }
-    return { messages, lost };
   }
 }
 
@@ -278,12 +296,19 @@ test('hours of use', async ({ launch, dataDir }) => {
     await soak.kill();
     soak.count('kill');
   }
-  const { messages, lost } = await soak.check();
+  await soak.check();
+  const { messages, lost } = soak;
+  const page = [soak.inPage[Math.floor(soak.sampled / 3)], soak.inPage.at(-1)].map(
+    (one) =>
+      one &&
+      `${(one.heap / 1e6).toFixed(1)} MB of JavaScript, ${one.nodes} nodes, ${one.listeners} listeners, ${one.chats} chats`,
+  );
   const counts = Object.entries(soak.done).map(([what, times]) => `${what} ${times}`);
   console.log(
     [
       `\nseed ${seed}, ${minutes(start)}: ${counts.join(', ')}`,
       ...lines,
+      `the page after the warm-up: ${page[0]}; at the end: ${page[1]}`,
       `${messages} messages acknowledged, ${lost.length} lost`,
     ].join('\n'),
   );

@@ -157,6 +157,7 @@ const reasons: [name: string, sentence: (saved: string, here: string) => string]
   ['V', (saved, here) => `It was made with V in ${saved}; V is in ${here} now.`],
   ['RoPE', () => 'It was made with other positions (RoPE, or another stretched length).'],
   ['flash', () => 'It was made with flash attention switched the other way.'],
+  ['llama.cpp', (saved, here) => `It was made with llama.cpp ${saved}; this version of the app has ${here}.`],
   ['centred', () => 'Its cache was centered with other measurements of the model, as for another length of context.'],
 ];
 

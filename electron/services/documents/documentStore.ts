@@ -267,8 +267,9 @@ function isDamaged(aside: string): ConcertinaError {
 
 // The files of one stored document: meta.json with what is known about it, text.txt, a copy of its file where its pages can be drawn, and the vectors of its passages.
 
+const metaVersion = 1;
 const metaSchema = z.object({
-  version: z.literal(1),
+  version: z.literal(metaVersion),
   document: documentSchema,
   /** checked for themselves, some at a time */
   sections: z.array(z.unknown()),
@@ -327,7 +328,7 @@ function* slices<T>(list: readonly T[]): Generator<T[]> {
 async function readMeta(folder: string, id: string): Promise<DocumentMeta | null> {
   const json = await readTextIfThere(metaPath(folder));
   if (json === null) return null;
-  const stored = metaSchema.parse(JSON.parse(json));
+  const stored = metaSchema.parse(refuseNewer(JSON.parse(json)));
   const meta = { ...stored, sections: await checkedSections(stored.sections) };
   if (meta.document.id !== id) throw new Error('it belongs to another document');
   const { size } = await stat(textPath(folder));
@@ -337,6 +338,17 @@ async function readMeta(folder: string, id: string): Promise<DocumentMeta | null
     hash.update(piece as Buffer);
   if (hash.digest('hex') !== meta.textSha256) throw new Error('the text was changed');
   return meta;
+}
+
+/** What a newer app wrote is not damaged: it stays for the day on which that is used again. */
+function refuseNewer(json: unknown): unknown {
+  const { version } = z.object({ version: z.number() }).parse(json);
+  if (version <= metaVersion) return json;
+  throw new ConcertinaError(
+    'data-corrupt',
+    'This document was stored by a newer version of Concertina.',
+    'Use that version for it: nothing of the document is lost.',
+  );
 }
 
 /** Characters `start` to `end` of the text, as `String.slice` would give them; reads no more than is needed. */

@@ -269,7 +269,13 @@ export async function setUpHub(options: HubOptions): Promise<Hub> {
     return closed;
   }
 
-  return { service, downloads, token, notices: [...token.notices, ...list.notices, ...problem], close };
+  return {
+    ...{ service, downloads, token, close },
+    // the list is read when the downloads are opened
+    get notices() {
+      return [...token.notices, ...list.notices, ...problem];
+    },
+  };
 }
 
 /** A wrong HF_ENDPOINT must not keep the app from starting. */

@@ -5,6 +5,7 @@ import { Trans } from '@lingui/react/macro';
 import { type ReactNode, useEffect, useState } from 'react';
 import { selectAppInfo, selectCapabilities } from '../../state/slices/engine';
 import { selectDiagnosticsOpen, selectDialog, selectThirdPartyOpen } from '../../state/slices/ui';
+import { selectNews } from '../../state/slices/updates';
 import { useActions, useApp } from '../../state/useApp';
 import { Logo } from '../../ui/Bellows';
 import { Button } from '../../ui/Button';
@@ -157,6 +158,33 @@ export function AboutDialog() {
       <div className="flex justify-end border-t border-line px-5 py-3">
         <Button onClick={() => ui.setThirdParty(true)}>
           <Trans>Third-party notices…</Trans>
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+// What is new in this version: after an update, once.
+
+/** `renderText`: of Markdown */
+export function WhatsNewDialog({ renderText }: { renderText: (markdown: string) => ReactNode }) {
+  const news = useApp(selectNews);
+  const { updates } = useActions();
+  if (!news) return null;
+  const { version, text } = news;
+  return (
+    <Dialog
+      title={t`What is new in Concertina ${version}`}
+      description={t`Your chats, documents and settings are as you left them.`}
+      open
+      onOpenChange={(open) => !open && void updates.seen()}
+      className="max-w-[38rem]"
+      testId="whats-new"
+    >
+      <div className="min-h-0 flex-1 overflow-y-auto px-5 py-3">{renderText(text)}</div>
+      <div className="flex justify-end border-t border-line px-5 py-3">
+        <Button tone="primary" onClick={() => void updates.seen()} data-testid="whats-new-close">
+          <Trans>Close</Trans>
         </Button>
       </div>
     </Dialog>

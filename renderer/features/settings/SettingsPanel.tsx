@@ -15,6 +15,7 @@ import {
 } from '../../../electron/contract/settings';
 import { i18n } from '../../language';
 import { selectApiStatus } from '../../state/slices/api';
+import { selectHeadless } from '../../state/slices/engine';
 import { isSame, selectReplaced } from '../../state/slices/presets';
 import { selectEditedContext, selectSettings } from '../../state/slices/settings';
 import { selectSettingsTab } from '../../state/slices/ui';
@@ -27,6 +28,7 @@ import { ApplyBar } from './ApplyBar';
 import { EngineSection, RopeSection } from './advanced/EngineSection';
 import { HubSection } from './advanced/HubSection';
 import { MachineSection } from './advanced/MachineSection';
+import { UpdatesSection } from './advanced/UpdatesSection';
 import { VariablesSection } from './advanced/VariablesSection';
 import { PresetSection } from './chat/PresetSection';
 import { PromptSection } from './chat/PromptSection';
@@ -130,7 +132,8 @@ function MemoryTab({ overflow, documents, sessions }: Settings) {
   );
 }
 
-function AdvancedTab({ template }: Settings) {
+function AdvancedTab({ template, lookForUpdates }: Settings) {
+  const headless = useApp(selectHeadless);
   return (
     <Scrolled>
       <Section title={t`Engine`}>
@@ -150,6 +153,12 @@ function AdvancedTab({ template }: Settings) {
       <Section title={t`API for other programs`}>
         <ApiSection />
       </Section>
+      {/* a page has the version of its server */}
+      {!headless && (
+        <Section title={t`Updates`}>
+          <UpdatesSection lookForUpdates={lookForUpdates} />
+        </Section>
+      )}
     </Scrolled>
   );
 }

@@ -98,5 +98,10 @@ describe('why a session is not usable', () => {
     [label('f16', '1'), label('turbo4', '2'), 'It was made with K in f16; K is in turbo4 now.'],
     [label('f16', '1'), label('f16', '2'), 'It was made by another version of the app.'],
     ['model b\n', label('f16', '1'), 'It was made with another model.'],
+    [
+      `${label('f16', '1')}llama.cpp 0123\n`,
+      `${label('f16', '1')}llama.cpp 4567\n`,
+      'It was made with llama.cpp 0123; this version of the app has 4567.',
+    ],
   ])('%#', (saved, here, words) => expect(differenceOf(saved, here)).toBe(words));
 });

@@ -235,7 +235,7 @@ describe('a document', () => {
       () => writeFile(at('text.txt'), 'THE words of it'),
       () => truncate(at('text.txt'), 3),
       () => writeFile(at('meta.json'), '{"version":1'),
-      () => writeFile(at('meta.json'), '{"version":2}'),
+      () => writeFile(at('meta.json'), '{"version":0}'),
     ];
     for (const damage of damages) {
       await damage();
