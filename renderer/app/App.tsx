@@ -207,7 +207,7 @@ function Header() {
         icon={
           <>
             <Settings2 />
-            {unapplied > 0 && <span className="absolute top-1 right-1 size-2 rounded-full bg-accent" />}
+            {unapplied > 0 && <span className="absolute top-1 end-1 size-2 rounded-full bg-accent" />}
           </>
         }
         className="relative"

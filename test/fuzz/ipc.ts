@@ -110,6 +110,7 @@ function servicesIn(dataFolder: string): Promise<Services> {
     openDocuments: () => forkProcess(program('documents')),
     catalog: path.resolve('assets', 'catalog', 'models.json'),
     thirdPartyNotices: path.join(bundles, 'THIRD-PARTY-NOTICES.txt'),
+    changelog: path.resolve('CHANGELOG.md'),
     processes: () => [process.pid],
     power: new PowerWatch(null),
     info: { version: '0', platform: process.platform, headless: true, runtime: '', notices: [] },

@@ -116,8 +116,10 @@ static void set_environment(const char * name, const char * value) {
 #ifdef _WIN32
     _putenv_s(name, value);
 #else
-    if (*value) setenv(name, value, 1);
-    else unsetenv(name);
+    if (*value)
+        setenv(name, value, 1);
+    else
+        unsetenv(name);
 #endif
 }
 

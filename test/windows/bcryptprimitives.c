@@ -2,7 +2,8 @@
 // clang --target=x86_64-w64-windows-gnu -shared; test/windows/wine.mjs puts it into the Wine prefix of the tests.
 typedef int BOOL;
 
-__declspec(dllimport) unsigned char __stdcall SystemFunction036(void * bytes, unsigned long count); // RtlGenRandom of advapi32
+__declspec(dllimport) unsigned char __stdcall SystemFunction036(
+    void * bytes, unsigned long count); // RtlGenRandom of advapi32
 
 __declspec(dllexport) BOOL __stdcall ProcessPrng(unsigned char * bytes, unsigned long long count) {
     const unsigned long most = 1u << 20;

@@ -260,8 +260,8 @@ function gone(): ConcertinaError {
 function isDamaged(aside: string): ConcertinaError {
   return new ConcertinaError(
     'not-found',
-    'The stored text of this document was changed on the disk, so it is not used.',
-    `Attach the file again; one whose copy is kept is read again by itself. What was stored is in ${aside}.`,
+    msg`The stored text of this document was changed on the disk, so it is not used.`,
+    msg`Attach the file again; one whose copy is kept is read again by itself. What was stored is in ${{ aside }}.`,
   );
 }
 
@@ -346,8 +346,8 @@ function refuseNewer(json: unknown): unknown {
   if (version <= metaVersion) return json;
   throw new ConcertinaError(
     'data-corrupt',
-    'This document was stored by a newer version of Concertina.',
-    'Use that version for it: nothing of the document is lost.',
+    msg`This document was stored by a newer version of Concertina.`,
+    msg`Use that version for it: nothing of the document is lost.`,
   );
 }
 

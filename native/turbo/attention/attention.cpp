@@ -114,7 +114,8 @@ extern "C" size_t turbo_flash_attn_work(const ggml_tensor * dst, int n_threads) 
 
 extern "C" bool turbo_flash_attn_ext(const ggml_compute_params * params, ggml_tensor * dst) {
     turbo_attention at;
-    const bool ours_alone = dst->src[TURBO_SRC_BIAS_QUERIES] != nullptr; // upstream's path would leave out a part of the score
+    const bool ours_alone =
+        dst->src[TURBO_SRC_BIAS_QUERIES] != nullptr; // upstream's path would leave out a part of the score
     if ((!enabled || params->use_ref) && !ours_alone) { return false; }
     if (!describe(dst, at)) {
         GGML_ASSERT(!ours_alone);

@@ -12,8 +12,8 @@ void prefill_bias::begin() {
 }
 
 void prefill_bias::load(int stream, int row, int head, int i, float scale) {
-    const float * z = (const float *) (at.bias.z + row * at.bias.z_nb_row + head * at.bias.z_nb_head +
-                                       stream * at.bias.z_nb_stream);
+    const float * z =
+        (const float *) (at.bias.z + row * at.bias.z_nb_row + head * at.bias.z_nb_head + stream * at.bias.z_nb_stream);
     float * y = buf.z + (size_t) i * plan.z_stride;
     for (int r = 0; r < plan.z_stride; ++r) { y[r] = z[r] * scale; }
 }
@@ -54,8 +54,8 @@ void prefill_bias::add(int part, int n_part) {
         if (held[part / plan.part] != window) {
             held[part / plan.part] = window;
             load_turns(window);
-            kern.gemm(buf.z + (size_t) part * plan.z_stride, plan.z_stride, buf.turns, plan.z_stride, bias, kern.nr, rows,
-                false);
+            kern.gemm(buf.z + (size_t) part * plan.z_stride, plan.z_stride, buf.turns, plan.z_stride, bias, kern.nr,
+                rows, false);
         }
         for (int j = 0; j < n_part; ++j) {
             float * s = buf.scores + j * PREFILL_TILE;
