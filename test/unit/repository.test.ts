@@ -91,8 +91,8 @@ describe.each(readdirSync(folder))('the workflow %s', (file) => {
     expect(commands.length).toBeGreaterThan(0);
     for (const command of commands) {
       const [, name = ''] = /^npm (?:run )?([\w:]+)( |$)/.exec(command) ?? [];
-      // npm's own
-      if (!['ci', 'audit'].includes(name)) expect(Object.keys(scripts), command).toContain(name);
+      // npm's own, and blocks of shell, which actionlint reads
+      if (command !== '|' && !['ci', 'audit'].includes(name)) expect(Object.keys(scripts), command).toContain(name);
     }
   });
 
