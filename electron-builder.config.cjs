@@ -20,14 +20,14 @@ const LIBRARIES = {
     ...['libc6 (>= 2.34)', 'libstdc++6 (>= 12)', 'libgcc-s1', 'libgomp1'],
     ...['libgtk-3-0 | libgtk-3-0t64', 'libnss3', 'libasound2 | libasound2t64', 'libgbm1', 'libdrm2', 'libcups2 | libcups2t64'],
     ...['libatk-bridge2.0-0 | libatk-bridge2.0-0t64', 'libatspi2.0-0 | libatspi2.0-0t64', 'libxkbcommon0', 'libxcomposite1'],
-    ...['libxdamage1', 'libxfixes3', 'libxrandr2', 'libx11-6', 'libxcb1', 'libxext6', 'libexpat1', 'libdbus-1-3'],
+    ...['libxdamage1', 'libxfixes3', 'libxrandr2', 'libx11-6', 'libx11-xcb1', 'libxcb1', 'libxext6', 'libexpat1', 'libdbus-1-3'],
     ...['libsecret-1-0', 'libnotify4', 'xdg-utils'],
   ],
   // by the names of the libraries: what packages are called differs between Fedora and openSUSE
   rpm: [
     ...['libc.so.6', 'libstdc++.so.6', 'libgcc_s.so.1', 'libgomp.so.1', 'libgtk-3.so.0', 'libnss3.so', 'libasound.so.2'],
     ...['libgbm.so.1', 'libdrm.so.2', 'libcups.so.2', 'libatk-bridge-2.0.so.0', 'libatspi.so.0', 'libxkbcommon.so.0'],
-    ...['libXcomposite.so.1', 'libXdamage.so.1', 'libXfixes.so.3', 'libXrandr.so.2', 'libX11.so.6', 'libxcb.so.1'],
+    ...['libXcomposite.so.1', 'libXdamage.so.1', 'libXfixes.so.3', 'libXrandr.so.2', 'libX11.so.6', 'libX11-xcb.so.1', 'libxcb.so.1'],
     ...['libXext.so.6', 'libexpat.so.1', 'libdbus-1.so.3', 'libsecret-1.so.0', 'libnotify.so.4'],
   ].map((name) => `${name}()(64bit)`).concat('xdg-utils'),
 };

@@ -19,30 +19,34 @@ export class BareRoot {
     this.folder = folder;
   }
 
-  /** @param {(line: string) => void} onLine */
-  async make(onLine) {
+  /** @param {{reuse?: boolean}} options reuse: the one that is there */
+  async make({ reuse = false }) {
     if (process.getuid?.() !== 0)
       throw new PrepareError('This needs root: it installs packages in a chroot of its own.');
-    await this.remove();
-    const { codename, sources } = ownDebian();
-    const include = 'ca-certificates,desktop-file-utils';
-    await must(
-      'Making a bare Debian',
-      'mmdebstrap',
-      [...['--variant=minbase', `--include=${include}`, codename, this.folder, ...sources]],
-      { onLine },
-    );
+    if (reuse && fs.existsSync(path.join(this.folder, PERSON.home))) await this.unmount();
+    else await this.install();
     // nothing of this machine is mounted in it: what is removed with it is its own
     await must('Mounting', 'mount', ['-t', 'proc', 'proc', path.join(this.folder, 'proc')]);
     await must('Mounting', 'mount', ['-t', 'tmpfs', 'tmpfs', path.join(this.folder, 'dev', 'shm')]);
+  }
+
+  async install() {
+    await this.remove();
+    const { codename, sources } = ownDebian();
+    const options = ['--variant=minbase', '--include=ca-certificates,desktop-file-utils'];
+    await must('Making a bare Debian', 'mmdebstrap', [...options, codename, this.folder, ...sources]);
     await this.run('useradd', ['--create-home', '--uid', PERSON.id, PERSON.name]);
   }
 
-  async remove() {
+  async unmount() {
     for (const inner of ['proc', 'dev/shm']) {
       const target = path.join(this.folder, inner);
       if (fs.readFileSync('/proc/mounts', 'utf8').includes(` ${target} `)) await must('Unmounting', 'umount', [target]);
     }
+  }
+
+  async remove() {
+    await this.unmount();
     if (fs.existsSync(this.folder)) await must('Removing', 'rm', ['-rf', '--one-file-system', this.folder]);
   }
 

@@ -1,7 +1,8 @@
 // `npm run test:packages`: the life of an installed app. Makes deb and rpm around the test runtime, installs each in a bare Debian
 // (bareRoot.mjs), starts the app there as a person, chats with it, updates it with the chats kept, removes it and looks for what it
 // left. Takes minutes and needs root, so neither `npm test` nor CI runs it.
-// CLI: node test/packages/run.mjs [--reuse]     --reuse: the packages of the last run
+// CLI: node test/packages/run.mjs [--keep] [--reuse]
+//   --keep: leaves packages and Debian for --reuse, which takes those of the last run
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -84,7 +85,9 @@ function associated() {
   check('and the type its app', /application\/x-gguf=.*concertina\.desktop/.test(apps), apps);
 }
 
-const linkThere = () => fs.existsSync(path.join(root.folder, 'etc/alternatives/concertina'));
+/** Its target is a path inside of the root. */
+const linkThere = () =>
+  fs.lstatSync(path.join(root.folder, 'etc/alternatives/concertina'), { throwIfNoEntry: false }) !== undefined;
 
 /** The part that is alike for both kinds of package. */
 async function life({ kind, install, update, remove }) {
@@ -155,7 +158,7 @@ async function redHat({ rpm, nextRpm }) {
 }
 
 cli(import.meta.url, async (args) => {
-  const { values } = parseArgs({ args, options: { reuse: { type: 'boolean' } } });
+  const { values } = parseArgs({ args, options: { reuse: { type: 'boolean' }, keep: { type: 'boolean' } } });
   const startedAt = Date.now();
   fs.mkdirSync(FOLDER, { recursive: true });
   try {
@@ -163,11 +166,11 @@ cli(import.meta.url, async (args) => {
     await step(`packages of ${VERSION} and ${NEXT}, around the test runtime`, async () => {
       made = await packages(values.reuse);
     });
-    await step('a bare Debian', () => root.make(() => {}));
+    await step('a bare Debian', () => root.make({ reuse: values.reuse }));
     await debian(made);
     await redHat(made);
   } finally {
-    await root.remove();
+    await (values.keep ? root.unmount() : root.remove());
   }
   console.log(`all of it took ${((Date.now() - startedAt) / 1000).toFixed(0)} s`);
   if (failures > 0) throw new PrepareError(`${failures} check(s) failed`);
