@@ -88,7 +88,7 @@ interface WindowWithApi {
 export const status = (page: Page): Promise<EngineStatus> => call(page, 'engine.status', undefined);
 
 /** The engine has a model and waits for a question. */
-export async function ready(page: Page): Promise<EngineStatus> {
+export async function ready(page: Page, timeout = 60_000): Promise<EngineStatus> {
   let now = await status(page);
   await expect
     .poll(
@@ -96,7 +96,7 @@ export async function ready(page: Page): Promise<EngineStatus> {
         now = await status(page);
         return now.state;
       },
-      { timeout: 60_000 },
+      { timeout },
     )
     .toBe('ready');
   return now;

@@ -5,6 +5,7 @@
 //   --keep: leaves packages and Debian for --reuse, which takes those of the last run
 
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildDist } from '../../electron/dist.mjs';
@@ -107,7 +108,10 @@ async function life({ kind, install, update, remove }) {
     answered = await live('first', { since });
   });
   check(`package to first answer within ${LIMIT_S} s`, answered <= LIMIT_S);
-  console.log(`  package to first answer: ${answered} s`);
+  const load = os.loadavg()[0].toFixed(1);
+  console.log(
+    `  package to first answer: ${answered} s, at a load average of ${load} on ${os.availableParallelism()} cores`,
+  );
   await step(`${kind}: started again with a model file`, () =>
     live('again', { model: root.give(tinyModel) }).then(() => ''),
   );
