@@ -5,7 +5,7 @@
 import { expect, test } from '@playwright/test';
 import { makePdf } from '../fixtures/documents/pdf';
 import { pageWith, scanned } from '../fixtures/documents/scans';
-import { answers, ask, begin, call, ended, endless, questions, ready } from './chat';
+import { answers, ask, begin, call, ended, endless, greedy, questions, ready } from './chat';
 import { readPdf, startPacked } from './packedApp';
 
 const { CONCERTINA_INSTALLED = '[]', CONCERTINA_VERSION = '', CONCERTINA_MODEL = '', CONCERTINA_SINCE } = process.env;
@@ -33,7 +33,7 @@ test('first: it answers, stops and reads documents', async () => {
     });
     await page.getByTestId('stop').click();
     await ended(page);
-    await call(page, 'settings.update', { sampling: { temperature: 0.7 } });
+    await call(page, 'settings.update', { sampling: { ...greedy, topP: 0.95 } });
 
     expect(await readPdf(page, makePdf([{ lines: ['\u4e2d\u6587'] }], { chinese: true }))).toBe('\u4e2d\u6587');
     const scans = await scanned([{ lines: ['Nine years by the harbor.'] }]);
