@@ -7,9 +7,9 @@ import { app, BrowserWindow, dialog, type OpenDialogOptions, powerSaveBlocker, s
 import type { AppInfo } from '../contract/contract';
 import type { Desktop } from '../services/handlers';
 import type { Keyring } from '../services/hub/token';
-import { shown } from './language';
 import type { Logger } from '../services/lib/logger';
 import type { Updater } from '../services/updates/updateService';
+import { shown } from './language';
 import { openExternal } from './security';
 
 export const desktop: Desktop = { chooseModels, chooseDocuments, openExternal, trash: (path) => shell.trashItem(path) };
