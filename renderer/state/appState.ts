@@ -464,9 +464,7 @@ interface ApiSlice {
 
 export const initialApi: ApiSlice = { status: null, open: false, key: null, problem: null };
 
-// in place of an answer of the services
 export const initialUpdates: UpdateStatus = { state: 'none', version: null, fraction: null, error: null, news: null };
-
 export const initialMachine: MachineSlice = { profile: undefined, fraction: null };
 
 /** One reading a second. */
