@@ -14,7 +14,7 @@ import {
   selectLoadedModel,
   selectLoadedModelId,
 } from '../../state/slices/engine';
-import { selectLastStats } from '../../state/slices/live';
+import { selectHoldsOtherChat, selectLastStats } from '../../state/slices/live';
 import { selectModels } from '../../state/slices/models';
 import { selectApplying, selectDraft, selectEditedContext, selectSavedContext } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
@@ -122,6 +122,7 @@ function useApplyCost(): ApplyCost | null {
   const loaded = useApp(selectLoadedContext);
   const model = useApp(selectLoadedModel);
   const used = useApp(selectContextUsed);
+  const ofOther = useApp(selectHoldsOtherChat);
   const messages = useApp(selectChat)?.messages ?? [];
   const rate = measuredRate(messages, useApp(selectLastStats), model?.name ?? '');
   const { fit } = useFit(edited);
@@ -129,7 +130,7 @@ function useApplyCost(): ApplyCost | null {
   // Auto holds what has been read, where the memory does
   const auto = Math.max(fit?.auto?.nCtx ?? 0, used + 1);
   const asked = edited.nCtx === autoContext ? { ...edited, nCtx: auto } : edited;
-  return applyCost({ loaded, saved, edited: asked, used, trained: model?.nCtxTrain ?? 0, rate });
+  return applyCost({ loaded, saved, edited: asked, used: ofOther ? 0 : used, trained: model?.nCtxTrain ?? 0, rate });
 }
 
 // What a change of the context settings costs a running chat, before it is made.
@@ -139,7 +140,7 @@ interface ApplyFacts {
   loaded: LoadedContext | null;
   saved: ContextSettings;
   edited: ContextSettings;
-  /** tokens in the cache now */
+  /** tokens of the open chat in the cache now */
   used: number;
   /** tokens; 0: unknown */
   trained: number;

@@ -99,6 +99,18 @@ describe('the panel', () => {
     expect(offer?.textContent).toContain('turbo4');
   });
 
+  it('speaks of the chat that is open: what the cache holds of another one is nothing that it loses', async () => {
+    const { actions, engineIs, ask, get } = await rendered(<SettingsPanel />);
+    await ask('Why?');
+    const held = { contextChat: get().conversation.chat?.id ?? null, contextUsed: 500, context: loadedContext };
+    act(() => engineIs(held));
+    act(() => actions.settings.editContext({ typeK: 'f16', typeV: 'f16' }));
+    const cost = () => screen.getByTestId('apply-cost').textContent;
+    await waitFor(() => expect(cost()).toContain('Its 500 tokens are read again'));
+    act(() => actions.conversation.startNew());
+    expect(cost()).toBe('Reloads the model. The chat stays.');
+  });
+
   it('has Apply off while an answer is written', async () => {
     const { engineIs, actions } = await rendered(<SettingsPanel />, { start: false });
     act(() => engineIs({ state: 'generating' }));
