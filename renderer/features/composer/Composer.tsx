@@ -4,11 +4,12 @@ import { Trans } from '@lingui/react/macro';
 import { ArrowUp, Paperclip, Square } from 'lucide-react';
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useMemo, useRef } from 'react';
 import type { LiveStats } from '../../../electron/contract/engine';
+import type { DraftDocument } from '../../state/appState';
 import { questionHint, useBeyondSenses } from '../../state/lib/media';
 import { pathTo } from '../../state/lib/messageTree';
 import { longPaste, selectChat, selectChatId, selectDraftOfOpenChat, selectSending } from '../../state/lib/openChat';
 import { budgetKey, selectBudget, selectBudgetStale } from '../../state/slices/budget';
-import { selectLocked } from '../../state/slices/documents';
+import { selectDraftDocuments, selectLocked } from '../../state/slices/documents';
 import {
   selectCanAnswer,
   selectConnection,
@@ -20,7 +21,7 @@ import {
 import { readingRate, selectIsAnswering, selectPhase } from '../../state/slices/live';
 import { selectFocusComposer } from '../../state/slices/ui';
 import { useActions, useApp } from '../../state/useApp';
-import { IconButton } from '../../ui/Button';
+import { Button, IconButton } from '../../ui/Button';
 import { useFileInput } from '../../ui/Field';
 import { useAutoHeight } from '../../ui/hooks';
 import { keyLabel, Tooltip } from '../../ui/Tooltip';
@@ -88,6 +89,7 @@ export function Composer() {
       <div className="max-h-[max(8rem,calc(100vh-15rem))] overflow-y-auto">
         {!answering && <NoFitCard />}
         <DocumentCards />
+        <Several />
         {!answering && <FirstActions reason={refused?.reason ?? null} onAsk={sendIfFits} />}
       </div>
       <div className="flex items-end gap-2 py-2 pe-2 ps-4">
@@ -287,6 +289,34 @@ function answeringText(phase: LiveStats['phase'] | null, documents: number): str
     one: 'Reading the document, then answering.',
     other: 'Reading the documents, then answering.',
   });
+}
+
+const many = 4;
+
+/** Beside many cards, what would take many clicks. */
+function Several() {
+  const documents = useApp(selectDraftDocuments);
+  const actions = useActions().documents;
+  const failed = documents.filter(({ error }) => error !== null);
+  if (documents.length < many) return null;
+  function remove(which: readonly DraftDocument[]): void {
+    for (const { key } of which) actions.remove(key);
+  }
+  return (
+    <div className="flex flex-wrap gap-1.5 px-3 pt-1.5">
+      {failed.length > 0 && failed.length < documents.length && (
+        <Button size="small" data-testid="remove-failed" onClick={() => remove(failed)}>
+          {plural(failed.length, {
+            one: 'Remove the one that could not be read',
+            other: 'Remove the # that could not be read',
+          })}
+        </Button>
+      )}
+      <Button size="small" tone="quiet" data-testid="remove-documents" onClick={() => remove(documents)}>
+        <Trans>Remove all {documents.length} documents</Trans>
+      </Button>
+    </div>
+  );
 }
 
 function hintText(): string {

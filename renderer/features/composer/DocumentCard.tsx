@@ -3,16 +3,9 @@ import { Trans } from '@lingui/react/macro';
 import {
   BookOpen,
   Ellipsis,
-  FileCode,
-  FileSpreadsheet,
-  FileText,
-  FileType,
-  Image,
   ListChecks,
   LockKeyhole,
-  Mail,
   Pencil,
-  Presentation,
   ScanSearch,
   TextCursorInput,
   TriangleAlert,
@@ -20,7 +13,7 @@ import {
   X,
 } from 'lucide-react';
 import { useState } from 'react';
-import type { DocumentJob, DocumentKind } from '../../../electron/contract/documents';
+import type { DocumentJob } from '../../../electron/contract/documents';
 import { limits } from '../../../electron/contract/limits';
 import type { DraftDocument } from '../../state/appState';
 import { selectDraftOfOpenChat } from '../../state/lib/openChat';
@@ -36,7 +29,7 @@ import { formatCount } from '../../ui/format';
 import { Menu, MenuItem } from '../../ui/Menu';
 import { Popover } from '../../ui/Popover';
 import { Progress } from '../../ui/Progress';
-import { MediaSign, ReadAsText, ScanChoice } from './MediaParts';
+import { KindIcon, MediaSign, ReadAsText, ScanChoice } from './MediaParts';
 import { KeepOnShelf } from './ShelfItems';
 
 /** The documents of the question, in the order in which the model reads them. */
@@ -350,20 +343,6 @@ function CardMenu({ document }: { document: DraftDocument }) {
       )}
     </Menu>
   );
-}
-
-/** `kind` null: not known yet. */
-function KindIcon({ kind, className }: { kind: DocumentKind | null; className: string }) {
-  if (kind === 'code' || kind === 'html') return <FileCode className={className} aria-hidden="true" />;
-  if (kind === 'pptx' || kind === 'odp') return <Presentation className={className} aria-hidden="true" />;
-  if (kind === 'eml') return <Mail className={className} aria-hidden="true" />;
-  if (kind === 'picture') return <Image className={className} aria-hidden="true" />;
-  if (kind === 'epub') return <BookOpen className={className} aria-hidden="true" />;
-  if (kind === 'csv' || kind === 'xlsx' || kind === 'ods')
-    return <FileSpreadsheet className={className} aria-hidden="true" />;
-  if (kind === 'markdown' || kind === 'docx' || kind === 'odt' || kind === 'rtf')
-    return <FileType className={className} aria-hidden="true" />;
-  return <FileText className={className} aria-hidden="true" />;
 }
 
 interface ReadingProgressProps {

@@ -1,9 +1,20 @@
-/** Of a card: an image or sound that the model reads itself, and the pages of a scan, as text or as images. */
+/** Of a card: its icon, an image or sound that the model reads itself, and the pages of a scan, as text or as images. */
 import { plural, t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
-import { AudioLines, ScanText } from 'lucide-react';
+import {
+  AudioLines,
+  BookOpen,
+  FileCode,
+  FileSpreadsheet,
+  FileText,
+  FileType,
+  Image,
+  Mail,
+  Presentation,
+  ScanText,
+} from 'lucide-react';
 import { useEffect, useState } from 'react';
-import type { DocumentInfo } from '../../../electron/contract/documents';
+import type { DocumentInfo, DocumentKind } from '../../../electron/contract/documents';
 import { limits } from '../../../electron/contract/limits';
 import type { DraftDocument } from '../../state/appState';
 import { selectSees, useImage } from '../../state/lib/media';
@@ -14,7 +25,21 @@ import { formatCount } from '../../ui/format';
 import { MenuItem } from '../../ui/Menu';
 import { Segmented } from '../../ui/Segmented';
 
-/** In place of the icon of a document. */
+/** `kind` null: not known yet. */
+export function KindIcon({ kind, className }: { kind: DocumentKind | null; className: string }) {
+  if (kind === 'code' || kind === 'html') return <FileCode className={className} aria-hidden="true" />;
+  if (kind === 'pptx' || kind === 'odp') return <Presentation className={className} aria-hidden="true" />;
+  if (kind === 'eml') return <Mail className={className} aria-hidden="true" />;
+  if (kind === 'picture') return <Image className={className} aria-hidden="true" />;
+  if (kind === 'epub') return <BookOpen className={className} aria-hidden="true" />;
+  if (kind === 'csv' || kind === 'xlsx' || kind === 'ods')
+    return <FileSpreadsheet className={className} aria-hidden="true" />;
+  if (kind === 'markdown' || kind === 'docx' || kind === 'odt' || kind === 'rtf')
+    return <FileType className={className} aria-hidden="true" />;
+  return <FileText className={className} aria-hidden="true" />;
+}
+
+/** In place of that icon. */
 export function MediaSign({ info }: { info: DocumentInfo }) {
   if (info.kind === 'sound') return <AudioLines className="mt-0.5 size-4 shrink-0 text-accent" aria-hidden="true" />;
   return <CardImage info={info} />;

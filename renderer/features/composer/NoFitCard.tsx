@@ -67,7 +67,7 @@ function Offers({ budget }: { budget: PromptBudget }) {
         {budget.remedies?.brief && <Shorten />}
         <LetGo />
         {budget.remedies?.newChat && <NewChat documents={documents.length} />}
-        <DocumentOffers documents={ready} />
+        <DocumentOffers documents={ready} first={room !== null && growth.length === 0} />
         <SendAnyway budget={budget} />
       </ul>
       {growth[0]?.read && (
@@ -142,8 +142,14 @@ function NewChat({ documents }: { documents: number }) {
   );
 }
 
+interface DocumentOffersProps {
+  documents: readonly DraftDocument[];
+  /** the context cannot grow: the search is what helps most */
+  first: boolean;
+}
+
 /** About the longest document that goes whole. */
-function DocumentOffers({ documents }: { documents: readonly DraftDocument[] }) {
+function DocumentOffers({ documents, first }: DocumentOffersProps) {
   const actions = useActions().documents;
   const whole = documents.filter(({ part }) => part.kind !== 'passages');
   const longest = whole.reduce<DraftDocument | null>((most, one) => (sizeOf(one) > sizeOf(most) ? one : most), null);
@@ -160,13 +166,15 @@ function DocumentOffers({ documents }: { documents: readonly DraftDocument[] }) 
       {info.sections > 1 && (
         <li>
           <Button size="small" data-testid="offer-parts" onClick={() => actions.openParts(info.id)}>
-            {chooseText(info)} {named}
+            {named && <>{named}: </>}
+            {chooseText(info)}
           </Button>
         </li>
       )}
       <li>
         <Button
           size="small"
+          tone={first ? 'primary' : 'outline'}
           data-testid="offer-passages"
           title={t`For each question, only the most relevant passages are included, and listed with it. Applies to this chat.`}
           onClick={() => actions.setPart(key, { kind: 'passages', passages: [] })}

@@ -46,6 +46,21 @@ describe('Send', () => {
     expect(get().conversation.chat?.messages[1]?.stopReason).toBe('cancelled');
   });
 
+  it('lets go of all of many documents, and of those that could not be read, by one click', async () => {
+    const { actions, get } = await idleComposer();
+    await act(() => actions.documents.attachText('refuse', 'bad.txt'));
+    await screen.findByRole('button', { name: 'Remove bad.txt' });
+    for (const name of ['a.txt', 'b.txt']) await act(() => actions.documents.attachText('# One', name));
+    expect(screen.queryByTestId('remove-documents')).toBe(null);
+    await act(() => actions.documents.attachText('# One', 'c.txt'));
+    fireEvent.click(screen.getByTestId('remove-failed'));
+    expect(selectDraftDocuments(get()).map(({ name }) => name)).toEqual(['a.txt', 'b.txt', 'c.txt']);
+    await act(() => actions.documents.attachText('# One', 'd.txt'));
+    expect(screen.queryByTestId('remove-failed')).toBe(null);
+    fireEvent.click(screen.getByTestId('remove-documents'));
+    expect(selectDraftDocuments(get())).toEqual([]);
+  });
+
   it('takes a question while a model is on its way, and says that it waits', async () => {
     const { engineIs } = await idleComposer();
     write('Why?');
