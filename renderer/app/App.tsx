@@ -1,6 +1,6 @@
 /** The shell: where each part of the window stands. */
 
-import { t } from '@lingui/core/macro';
+import { plural, t } from '@lingui/core/macro';
 import { Columns3, PanelLeftOpen, Settings2, SquarePen } from 'lucide-react';
 import { type ReactNode, useEffect, useLayoutEffect } from 'react';
 import { Toaster } from 'sonner';
@@ -29,7 +29,7 @@ import { useLanguage } from '../language';
 import { selectChatTitle, selectNewIn } from '../state/lib/openChat';
 import { selectCompareOpen } from '../state/slices/compare';
 import { selectPanel } from '../state/slices/documents';
-import { selectLanguage, selectTheme } from '../state/slices/settings';
+import { selectDraft, selectLanguage, selectTheme } from '../state/slices/settings';
 import { selectSettingsOpen, selectSidebarOpen } from '../state/slices/ui';
 import type { AppStore as AppParts } from '../state/store';
 import { useActions, useApp } from '../state/useApp';
@@ -139,6 +139,7 @@ function Header() {
   const sidebarOpen = useApp(selectSidebarOpen);
   const settingsOpen = useApp(selectSettingsOpen);
   const comparing = useApp(selectCompareOpen);
+  const unapplied = Object.keys(useApp(selectDraft)).length;
   const { compare, conversation, ui } = useActions();
 
   // the comparison has a heading of its own
@@ -185,10 +186,23 @@ function Header() {
         data-testid="compare-view-open"
       />
       <IconButton
-        label={t`Settings`}
+        label={
+          unapplied > 0
+            ? plural(unapplied, {
+                one: 'Settings: # change is not applied',
+                other: 'Settings: # changes are not applied',
+              })
+            : t`Settings`
+        }
         keys={keysOf('settings')}
         side="bottom"
-        icon={<Settings2 />}
+        icon={
+          <>
+            <Settings2 />
+            {unapplied > 0 && <span className="absolute top-1 right-1 size-2 rounded-full bg-accent" />}
+          </>
+        }
+        className="relative"
         aria-pressed={settingsOpen}
         onClick={ui.toggleSettings}
         data-testid="settings-open"
