@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { DropdownMenu as Radix } from 'radix-ui';
 import { type ReactNode, useRef } from 'react';
 import { cx } from './cx';
@@ -17,22 +18,25 @@ export function Menu({ trigger, children, align = 'end', open, onOpenChange }: M
     <Radix.Root modal={false} open={open} onOpenChange={onOpenChange}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
       <Radix.Portal>
-        <Radix.Content
-          align={align}
-          sideOffset={4}
-          collisionPadding={8}
-          className="pop z-50 min-w-40 rounded-lg border border-line bg-raised p-1 text-sm text-ink shadow-pop"
-          onEscapeKeyDown={() => {
-            escaped.current = true;
-          }}
-          // The item that was chosen often moves the focus itself (rename); giving it back would undo that.
-          onCloseAutoFocus={(event) => {
-            if (!escaped.current) event.preventDefault();
-            escaped.current = false;
-          }}
-        >
-          {children}
-        </Radix.Content>
+        {/* the library puts it behind all landmarks, where somebody who goes by them finds nothing */}
+        <section aria-label={t`Menu`}>
+          <Radix.Content
+            align={align}
+            sideOffset={4}
+            collisionPadding={8}
+            className="pop z-50 min-w-40 rounded-lg border border-line bg-raised p-1 text-sm text-ink shadow-pop"
+            onEscapeKeyDown={() => {
+              escaped.current = true;
+            }}
+            // The item that was chosen often moves the focus itself (rename); giving it back would undo that.
+            onCloseAutoFocus={(event) => {
+              if (!escaped.current) event.preventDefault();
+              escaped.current = false;
+            }}
+          >
+            {children}
+          </Radix.Content>
+        </section>
       </Radix.Portal>
     </Radix.Root>
   );
