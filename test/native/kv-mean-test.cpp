@@ -73,8 +73,7 @@ std::vector<float> read_all(llama_context * ctx, int n_seq = 1) {
 constexpr double tolerance_f32 = 1e-9;
 constexpr double tolerance_f16 = 1e-4;
 
-template <typename Read>
-void check_exact(llama_model * model, const kv_setup & setup, double tolerance, Read && read) {
+template <typename Read> void check_exact(llama_model * model, const kv_setup & setup, double tolerance, Read && read) {
     const std::vector<float> plain = read(make_context(model, setup).get());
     const calibration_ptr calibration = exaggerated(*calibrate(model), 1.0f);
     const centered on(model, *calibration);
@@ -128,14 +127,16 @@ TEST("centering by blocks: positions beyond the cells, sequences at unlike depth
             return logits;
         });
         for (const bool unified : { false, true }) {
-            check_exact(model.get(), flash(GGML_TYPE_F16, GGML_TYPE_F16, 2, unified), tolerance_f16, [](llama_context * ctx) {
-                std::vector<float> logits;
-                for (const auto [seq, pos, n] : { std::tuple(0, 0, 40), { 1, 900, 40 }, { 0, 40, 1 }, { 1, 940, 1 }, { 0, 41, 7 } }) {
-                    const std::vector<float> part = decode_sequence(ctx, seq, pos, n);
-                    logits.insert(logits.end(), part.begin(), part.end());
-                }
-                return logits;
-            });
+            check_exact(
+                model.get(), flash(GGML_TYPE_F16, GGML_TYPE_F16, 2, unified), tolerance_f16, [](llama_context * ctx) {
+                    std::vector<float> logits;
+                    for (const auto [seq, pos, n] :
+                        { std::tuple(0, 0, 40), { 1, 900, 40 }, { 0, 40, 1 }, { 1, 940, 1 }, { 0, 41, 7 } }) {
+                        const std::vector<float> part = decode_sequence(ctx, seq, pos, n);
+                        logits.insert(logits.end(), part.begin(), part.end());
+                    }
+                    return logits;
+                });
         }
     }
 }
@@ -157,7 +158,8 @@ TEST("centering: sliding windows; with capped scores V only") {
     const llama_model_ptr softcap = make_tiny_model({ 128, false, TINY_SOFTCAP });
     const calibration_ptr calibration = calibrate(softcap.get());
     const centered on(softcap.get(), *calibration, false);
-    const llama_turbo_centering res = llama_turbo_centering_resolve(softcap.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, true);
+    const llama_turbo_centering res =
+        llama_turbo_centering_resolve(softcap.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, true);
     CHECK(!res.k && res.reason_k && strstr(res.reason_k, "caps"));
     CHECK(res.v && !res.reason_v);
     check_exact(softcap.get(), {}, tolerance_f32);
@@ -167,7 +169,8 @@ TEST("centering is off with attention sinks, and says so") {
     const llama_model_ptr model = make_tiny_model({ 128, false, TINY_SINKS });
     const calibration_ptr calibration = calibrate(model.get());
     const centered on(model.get(), *calibration, false);
-    const llama_turbo_centering res = llama_turbo_centering_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, true);
+    const llama_turbo_centering res =
+        llama_turbo_centering_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, true);
     CHECK(!res.k && !res.v && res.hash == 0 && !res.wanted);
     CHECK(strstr(res.reason_k, "sinks") && strstr(res.reason_v, "sinks"));
     check_exact(model.get(), {}, 0.0);
@@ -175,12 +178,14 @@ TEST("centering is off with attention sinks, and says so") {
 
 TEST("centering is for turbo types, after a calibration") {
     const llama_model_ptr model = make_tiny_model({ 128 });
-    const llama_turbo_centering before = llama_turbo_centering_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, true);
+    const llama_turbo_centering before =
+        llama_turbo_centering_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, true);
     CHECK(!before.k && !before.v && before.wanted);
     CHECK(!llama_turbo_centering_resolve(model.get(), GGML_TYPE_F16, GGML_TYPE_Q8_0, true).wanted);
     const calibration_ptr calibration = calibrate(model.get());
     const centered on(model.get(), *calibration, false);
-    const llama_turbo_centering mixed = llama_turbo_centering_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_Q8_0, true);
+    const llama_turbo_centering mixed =
+        llama_turbo_centering_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_Q8_0, true);
     CHECK(mixed.k && !mixed.reason_k && !mixed.v && mixed.reason_v && !mixed.wanted);
     CHECK(mixed.k_blocks && !mixed.reason_blocks && mixed.hash != 0);
     // without flash attention one constant for all positions, in cells that mean other things

@@ -30,8 +30,8 @@ turbo_bias bias_of(const ggml_tensor * dst, int n_rows) {
     turbo_bias bias = {};
     bias.n_row = (int) z->ne[0];
     bias.n_panel = (int) turns->ne[2];
-    bias.turns = (const float *) turns->data + (turns->ne[1] - z->ne[0]) * TURBO_BIAS_PANEL;
-    bias.panel_size = turns->nb[2] / sizeof(float);
+    bias.turns = (const uint16_t *) turns->data + (turns->ne[1] - z->ne[0]) * TURBO_BIAS_PANEL;
+    bias.panel_size = turns->nb[2] / sizeof(uint16_t);
     bias.z = (const char *) z->data;
     bias.z_nb_head = z->nb[1];
     bias.z_nb_row = z->nb[2];
@@ -114,7 +114,8 @@ extern "C" size_t turbo_flash_attn_work(const ggml_tensor * dst, int n_threads) 
 
 extern "C" bool turbo_flash_attn_ext(const ggml_compute_params * params, ggml_tensor * dst) {
     turbo_attention at;
-    const bool ours_alone = dst->src[TURBO_SRC_BIAS_QUERIES] != nullptr; // upstream's path would leave out a part of the score
+    const bool ours_alone =
+        dst->src[TURBO_SRC_BIAS_QUERIES] != nullptr; // upstream's path would leave out a part of the score
     if ((!enabled || params->use_ref) && !ours_alone) { return false; }
     if (!describe(dst, at)) {
         GGML_ASSERT(!ours_alone);

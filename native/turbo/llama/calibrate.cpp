@@ -101,7 +101,8 @@ public:
             const turbo_window_stats q = (turns ? stats.q.turned : stats.q.still).over(rope, depths);
             const turbo_window_stats v = stats.v.over({}, depths);
             res->layers.push_back({ il, stats.n_head_kv, stats.head_k, stats.head_v, uint32_t(rope.turn.size()),
-                { k.constant, k.residual }, { blocks.constant, blocks.residual }, q.mean_sq, { v.constant, v.residual } });
+                { k.constant, k.residual }, { blocks.constant, blocks.residual }, q.mean_sq,
+                { v.constant, v.residual } });
         }
         res->seal();
         return res;

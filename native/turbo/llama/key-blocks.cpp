@@ -17,7 +17,7 @@
 static uint32_t n_panel_of(uint32_t n_pos) { return (n_pos / turbo_center_block + 1) / TURBO_BIAS_PANEL + 1; }
 
 size_t turbo_turn_bytes(uint32_t n_rot, uint32_t n_cells) {
-    return sizeof(float) * TURBO_BIAS_PANEL * (n_rot + 1) * n_panel_of(n_cells);
+    return sizeof(ggml_fp16_t) * TURBO_BIAS_PANEL * (n_rot + 1) * n_panel_of(n_cells);
 }
 
 class turbo_turn_table {
@@ -43,18 +43,19 @@ public:
         const uint32_t n_row = 2 * turns.n_pair + 1;
 
         ggml_context_ptr ctx(ggml_init({ ggml_tensor_overhead(), nullptr, true }));
-        ggml_tensor * made = ggml_new_tensor_3d(ctx.get(), GGML_TYPE_F32, TURBO_BIAS_PANEL, n_row, n_panel);
+        ggml_tensor * made = ggml_new_tensor_3d(ctx.get(), GGML_TYPE_F16, TURBO_BIAS_PANEL, n_row, n_panel);
         ggml_set_name(made, "turbo_turns");
-        ggml_backend_buffer_t buffer = ggml_backend_alloc_ctx_tensors_from_buft(ctx.get(), ggml_backend_cpu_buffer_type());
+        ggml_backend_buffer_t buffer =
+            ggml_backend_alloc_ctx_tensors_from_buft(ctx.get(), ggml_backend_cpu_buffer_type());
         if (!buffer) { throw std::runtime_error("failed to allocate the angles of centering"); }
         ggml_backend_buffer_set_usage(buffer, GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
-        float * to = static_cast<float *>(made->data);
+        auto * to = static_cast<ggml_fp16_t *>(made->data);
         for (size_t b = 0; b < middles.size(); ++b) {
-            float * column = to + b / TURBO_BIAS_PANEL * n_row * TURBO_BIAS_PANEL + b % TURBO_BIAS_PANEL;
+            ggml_fp16_t * column = to + b / TURBO_BIAS_PANEL * n_row * TURBO_BIAS_PANEL + b % TURBO_BIAS_PANEL;
             for (uint32_t row = 0; row + 1 < n_row; ++row) {
-                column[row * TURBO_BIAS_PANEL] = turns.values[b * (n_row - 1) + row];
+                column[row * TURBO_BIAS_PANEL] = ggml_fp32_to_fp16(turns.values[b * (n_row - 1) + row]);
             }
-            column[(n_row - 1) * TURBO_BIAS_PANEL] = 1.0f;
+            column[(n_row - 1) * TURBO_BIAS_PANEL] = ggml_fp32_to_fp16(1.0f);
         }
         contexts.push_back(std::move(ctx));
         buffers.emplace_back(buffer);
@@ -84,9 +85,11 @@ struct turns_of_block {
     void set(const ggml_tensor * table, int64_t b) {
         if (b == block) { return; }
         block = b;
-        const float * column = static_cast<const float *>(table->data) +
-                               b / TURBO_BIAS_PANEL * table->ne[1] * TURBO_BIAS_PANEL + b % TURBO_BIAS_PANEL;
-        for (size_t row = 2 * layout.first_pair; row < values.size(); ++row) { values[row] = column[row * TURBO_BIAS_PANEL]; }
+        const auto * column = static_cast<const ggml_fp16_t *>(table->data) +
+                              b / TURBO_BIAS_PANEL * table->ne[1] * TURBO_BIAS_PANEL + b % TURBO_BIAS_PANEL;
+        for (size_t row = 2 * layout.first_pair; row < values.size(); ++row) {
+            values[row] = ggml_fp16_to_fp32(column[row * TURBO_BIAS_PANEL]);
+        }
     }
 
     // out = the mean turned by the block, of n channels of a head
@@ -111,8 +114,8 @@ float * row_of(ggml_tensor * t, int64_t i1, int64_t i2) {
 
 ggml_tensor * custom(ggml_context * ctx, int64_t ne0, const ggml_tensor * like, std::vector<ggml_tensor *> sources,
     ggml_custom_op_t compute, turbo_block_layer & layer) {
-    return ggml_custom_4d(ctx, GGML_TYPE_F32, ne0, like->ne[1], like->ne[2], 1, sources.data(), int(sources.size()), compute,
-        GGML_N_TASKS_MAX, &layer);
+    return ggml_custom_4d(ctx, GGML_TYPE_F32, ne0, like->ne[1], like->ne[2], 1, sources.data(), int(sources.size()),
+        compute, GGML_N_TASKS_MAX, &layer);
 }
 
 // src: keys, mean, scale, T, block of each token
@@ -163,10 +166,10 @@ void compute_shift(ggml_tensor * dst, int ith, int nth, const turbo_block_layer 
     turns_of_block turns(layer.layout);
     std::vector<float> mean(layer.layout.head_dim);
     for (int64_t i = dst->ne[2] * ith / nth; i < dst->ne[2] * (ith + 1) / nth; ++i) {
-        const llama_kv_cells & cells = cache.get_cells(llama_seq_id(i / per_stream)); // a stream has its sequence's number
+        const llama_kv_cells & cells =
+            cache.get_cells(llama_seq_id(i / per_stream)); // a stream has its sequence's number
         const uint32_t cell = uint32_t(i % per_stream);
-        const llama_pos pos =
-            cells.is_empty(cell) ? 0 : cells.pos_get(cell) - (after ? 0 : cells.get_shift(cell));
+        const llama_pos pos = cells.is_empty(cell) ? 0 : cells.pos_get(cell) - (after ? 0 : cells.get_shift(cell));
         turns.set(table, pos / int64_t(turbo_center_block));
         for (int64_t head = 0; head < dst->ne[1]; ++head) {
             turns.turn(row_of(dst->src[1], head, 0), layer.layout.head_dim, mean.data());
@@ -277,7 +280,9 @@ ggml_tensor * shifted(ggml_context * ctx, turbo_block_layer & layer, ggml_tensor
     for (uint32_t s = 0; s < cache.get_n_stream(); ++s) {
         const llama_kv_cells & cells = cache.get_cells(llama_seq_id(s));
         for (uint32_t i = 0; i < cells.size(); ++i) {
-            if (!cells.is_empty(i)) { last = std::max({ last, cells.pos_get(i), cells.pos_get(i) - cells.get_shift(i) }); }
+            if (!cells.is_empty(i)) {
+                last = std::max({ last, cells.pos_get(i), cells.pos_get(i) - cells.get_shift(i) });
+            }
         }
     }
     layer.table->cover(uint32_t(last) + 1);
@@ -314,7 +319,8 @@ void turbo_key_blocks::begin(const llm_graph_context & graph, turbo_block_layer 
         inputs = static_cast<block_inputs *>(graph.res->add_input(std::make_unique<block_inputs>(graph, cache, cells)));
     }
     inputs->uses(*layer.table);
-    ggml_tensor * z = custom(graph.ctx0, layer.layout.n_row(), queries, { queries, layer.mean }, compute_queries, layer);
+    ggml_tensor * z =
+        custom(graph.ctx0, layer.layout.n_row(), queries, { queries, layer.mean }, compute_queries, layer);
     ggml_format_name(z, "turbo_z_l%u", layer.il);
     ggml_build_forward_expand(graph.gf, z);
     inputs->queries[layer.il] = z;
@@ -336,7 +342,8 @@ void turbo_key_blocks::end(const llm_graph_context & graph, const turbo_block_la
         if (node->op == GGML_OP_FLASH_ATTN_EXT) { attention = node; }
     }
     if (!attention) {
-        throw std::runtime_error("the KV cache was centered by blocks of positions for flash attention, which is off now");
+        throw std::runtime_error(
+            "the KV cache was centered by blocks of positions for flash attention, which is off now");
     }
     attention->src[TURBO_SRC_BIAS_QUERIES] = inputs.queries.at(layer.il);
     attention->src[TURBO_SRC_BIAS_TURNS] = layer.table->tensor();

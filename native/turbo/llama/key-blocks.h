@@ -45,7 +45,7 @@ struct turbo_block_layer {
     const llama_kv_cache * cache;
     const llama_model * model;
     turbo_block_layout layout;
-    ggml_tensor * mean;  // f32 [head_dim, n_head_kv]
+    ggml_tensor * mean; // f32 [head_dim, n_head_kv]
     ggml_tensor * scale; // f32 [head_dim, n_head_kv]
     std::shared_ptr<turbo_turn_table> table; // made with the first graph, which knows the context's parameters
 };

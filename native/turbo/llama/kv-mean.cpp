@@ -278,8 +278,8 @@ size_t llama_turbo_block_bytes(const llama_model * model, ggml_type type_k, bool
 
 void llama_turbo_centering_every_type(bool on) { every_type = on; }
 
-std::shared_ptr<void> turbo_kv_mean_register(
-    const llama_kv_cache & cache, const llama_model & model, bool v_trans, const std::vector<turbo_cache_layer> & layers) {
+std::shared_ptr<void> turbo_kv_mean_register(const llama_kv_cache & cache, const llama_model & model, bool v_trans,
+    const std::vector<turbo_cache_layer> & layers) {
     const turbo_attached attached = turbo_attached_to(&model);
     if (attached.listener) {
         for (const auto & layer : layers) { attached.listener->on_layer(layer.il, layer.k, layer.v); }

@@ -26,8 +26,8 @@ struct turbo_cache_layer {
 // Called at the end of llama_kv_cache's constructor. Puts the constants of these layers on the devices of their cache
 // tensors and registers them by the K tensor; returns what keeps them, nullptr when the cache is not centered.
 // v_trans: upstream's sign of a cache without flash attention. Throws std::runtime_error when memory cannot be had.
-std::shared_ptr<void> turbo_kv_mean_register(
-    const llama_kv_cache & cache, const llama_model & model, bool v_trans, const std::vector<turbo_cache_layer> & layers);
+std::shared_ptr<void> turbo_kv_mean_register(const llama_kv_cache & cache, const llama_model & model, bool v_trans,
+    const std::vector<turbo_cache_layer> & layers);
 
 // layers: upstream's list, whose type is private.
 template <typename Layers>

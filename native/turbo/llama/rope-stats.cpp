@@ -185,7 +185,8 @@ turbo_window_stats turbo_rope_stats::in_blocks(
             const complex square =
                 complex(mean_sq(x) - mean_sq(y), 2 * cross[head * n_pair + j] / double(per_head())) * twice;
             // of what is left, turned back by the middle of its block
-            const double left = mean_sq(x) + mean_sq(y) - 2 * (std::conj(constant) * once * mu).real() + std::norm(constant);
+            const double left =
+                mean_sq(x) + mean_sq(y) - 2 * (std::conj(constant) * once * mu).real() + std::norm(constant);
             const double along = (middles * (square - 2.0 * constant * once * mu + constant * constant)).real();
             res.constant[x] = float(constant.real());
             res.constant[y] = float(constant.imag());

@@ -20,8 +20,9 @@ std::string describe(const attention_case & c) {
            " n_kv " + std::to_string(c.n_kv) + " rows " + std::to_string(c.n_rows) + " streams " +
            std::to_string(c.n_stream) + " mask " + std::to_string(int(c.mask)) + " sinks " + std::to_string(c.sinks) +
            " softcap " + std::to_string(c.softcap) + " bias " + std::to_string(c.max_bias) + " by_head " +
-           std::to_string(c.by_head) + " threads " + std::to_string(c.n_threads) +
-           " bias rows " + std::to_string(c.bias_rows) + " scattered " + std::to_string(c.scattered) + " seed " + std::to_string(c.seed);
+           std::to_string(c.by_head) + " threads " + std::to_string(c.n_threads) + " bias rows " +
+           std::to_string(c.bias_rows) + " scattered " + std::to_string(c.scattered) + " seed " +
+           std::to_string(c.seed);
 }
 
 // Squared error of the whole output in units of its expected variance. A logit's error is shared by all values of a head,

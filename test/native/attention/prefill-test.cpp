@@ -225,8 +225,8 @@ expected reference(const operation & op, int stream, int head, int i) {
         }
         dot *= op.scale;
         logit[p] = (sh.softcap == 0.0f ? dot : sh.softcap * std::tanh(dot / sh.softcap)) + slope * m;
-        off[p] =
-            u * ((sh.dk + sh.bias_rows + 4) * size * op.scale + 8 * slope * std::fabs(m) + 8 * sh.softcap + 4 * std::fabs(logit[p]));
+        off[p] = u * ((sh.dk + sh.bias_rows + 4) * size * op.scale + 8 * slope * std::fabs(m) + 8 * sh.softcap +
+                         4 * std::fabs(logit[p]));
         max = std::max(max, logit[p]);
     }
     const float * sinks = op.sinks ? (const float *) op.sinks->data : nullptr;

@@ -71,8 +71,8 @@ void decode_bias_fill(decode_bias * bias, const decode_kernels * kernels, const 
         list_panels(bias, tiles + first, last - first, slots);
         for (int panel = 0; panel < at->bias.n_panel; ++panel) {
             if (slots[panel] < 0 || item++ % at->nth != at->ith) { continue; }
-            fill_panel(bias, kernels, stream, panel,
-                bias->values + (stream * n_slot(at) + slots[panel]) * bias->n_vec * P);
+            fill_panel(
+                bias, kernels, stream, panel, bias->values + (stream * n_slot(at) + slots[panel]) * bias->n_vec * P);
         }
     }
 }

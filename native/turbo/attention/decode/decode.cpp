@@ -115,8 +115,8 @@ bool make_plan(const turbo_attention * at, plan & pl) {
         align_up(T * (ggml_row_size(at->k.type, at->k.head_dim) + ggml_row_size(at->v.type, at->v.head_dim)));
     pl.partial_size = align_up(pl.n_vec * sizeof(decode_state)) + pl.n_vec * pl.acc_size;
     pl.bias_size = align_up(decode_bias_size(at, pl.n_vec));
-    pl.thread_size = align_up(n_tile * sizeof(decode_tile)) + pl.chunks_size() + pl.padded_size +
-                     align_up(decode_bias_map_size(at));
+    pl.thread_size =
+        align_up(n_tile * sizeof(decode_tile)) + pl.chunks_size() + pl.padded_size + align_up(decode_bias_map_size(at));
     return true;
 }
 
@@ -191,7 +191,8 @@ struct worker {
     void prepare_queries() const;
     item item_at(int i) const;
     void begin(const item & it) const;
-    void unit(const decode_tile & tile, const decode_run * runs, const decode_tile * next, int chunk, int head_kv) const;
+    void unit(
+        const decode_tile & tile, const decode_run * runs, const decode_tile * next, int chunk, int head_kv) const;
     const uint16_t * mask_of_tile(const decode_tile & tile, int row, int head, uint16_t * padded) const;
     void run() const;
 };

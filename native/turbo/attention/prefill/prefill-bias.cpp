@@ -12,8 +12,8 @@ void prefill_bias::begin() {
 }
 
 void prefill_bias::load(int stream, int row, int head, int i, float scale) {
-    const float * z = (const float *) (at.bias.z + row * at.bias.z_nb_row + head * at.bias.z_nb_head +
-                                       stream * at.bias.z_nb_stream);
+    const float * z =
+        (const float *) (at.bias.z + row * at.bias.z_nb_row + head * at.bias.z_nb_head + stream * at.bias.z_nb_stream);
     float * y = buf.z + (size_t) i * plan.z_stride;
     for (int r = 0; r < plan.z_stride; ++r) { y[r] = z[r] * scale; }
 }
@@ -37,10 +37,14 @@ void prefill_bias::load_turns(int window) {
         const int offset = block % TURBO_BIAS_PANEL;
         const bool any = block / TURBO_BIAS_PANEL < at.bias.n_panel;
         here = std::min(TURBO_BIAS_PANEL - offset, nr - column);
-        const float * from = at.bias.turns + (any ? block / TURBO_BIAS_PANEL * at.bias.panel_size + offset : 0);
+        const uint16_t * from = at.bias.turns + (any ? block / TURBO_BIAS_PANEL * at.bias.panel_size + offset : 0);
         for (int r = 0; r < plan.z_stride; ++r) {
             float * to = buf.turns + (size_t) r * nr + column;
-            for (int i = 0; i < here; ++i) { to[i] = any ? from[r * TURBO_BIAS_PANEL + i] : 0.0f; }
+            if (any) {
+                ggml_fp16_to_fp32_row(from + r * TURBO_BIAS_PANEL, to, here);
+            } else {
+                std::fill(to, to + here, 0.0f);
+            }
         }
     }
 }
@@ -54,8 +58,8 @@ void prefill_bias::add(int part, int n_part) {
         if (held[part / plan.part] != window) {
             held[part / plan.part] = window;
             load_turns(window);
-            kern.gemm(buf.z + (size_t) part * plan.z_stride, plan.z_stride, buf.turns, plan.z_stride, bias, kern.nr, rows,
-                false);
+            kern.gemm(buf.z + (size_t) part * plan.z_stride, plan.z_stride, buf.turns, plan.z_stride, bias, kern.nr,
+                rows, false);
         }
         for (int j = 0; j < n_part; ++j) {
             float * s = buf.scores + j * PREFILL_TILE;

@@ -209,7 +209,9 @@ private:
         }
         std::fill(buf.q + (size_t) n * plan.k_stride, buf.q + (size_t) n_pad * plan.k_stride, 0.0f);
         std::fill(buf.out, buf.out + (size_t) n_pad * plan.v_stride, 0.0f);
-        if (plan.z_stride > 0) { std::fill(buf.z + (size_t) n * plan.z_stride, buf.z + (size_t) n_pad * plan.z_stride, 0.0f); }
+        if (plan.z_stride > 0) {
+            std::fill(buf.z + (size_t) n * plan.z_stride, buf.z + (size_t) n_pad * plan.z_stride, 0.0f);
+        }
     }
 
     prefill_view view(int i, const tile & now) const {
