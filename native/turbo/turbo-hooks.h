@@ -91,7 +91,7 @@ bool turbo_flash_attn_ext(const struct ggml_compute_params * params, struct ggml
 // logit = cap(scale * (q . k + z . T[block of the cell])) + mask. No back end but ours reads them: turbo_flash_attn_ext
 // takes every such operation.
 #define TURBO_SRC_BIAS_QUERIES 5 // z, f32 [n_row, n_head, n_tokens of all streams]
-#define TURBO_SRC_BIAS_TURNS   6 // T, f32 [TURBO_BIAS_PANEL, n_row or more, n_panel]; the last n_row rows count
+#define TURBO_SRC_BIAS_TURNS   6 // T, f16 [TURBO_BIAS_PANEL, n_row or more, n_panel]; the last n_row rows count
 #define TURBO_SRC_BIAS_BLOCKS  7 // i32 [n_kv, n_stream of the cache]
 
 // T[b] is column b % TURBO_BIAS_PANEL of panel b / TURBO_BIAS_PANEL.

@@ -254,7 +254,11 @@ export class DocumentService {
 }
 
 function notTheSame(name: string): ConcertinaError {
-  return new ConcertinaError('document-invalid', msg`The copy of ${{ name }} was changed, too.`, msg`Attach the file again.`);
+  return new ConcertinaError(
+    'document-invalid',
+    msg`The copy of ${{ name }} was changed, too.`,
+    msg`Attach the file again.`,
+  );
 }
 
 // The jobs of this run as a window sees them: changes of state at once, progress a few times a second.

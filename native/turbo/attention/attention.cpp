@@ -30,8 +30,8 @@ turbo_bias bias_of(const ggml_tensor * dst, int n_rows) {
     turbo_bias bias = {};
     bias.n_row = (int) z->ne[0];
     bias.n_panel = (int) turns->ne[2];
-    bias.turns = (const float *) turns->data + (turns->ne[1] - z->ne[0]) * TURBO_BIAS_PANEL;
-    bias.panel_size = turns->nb[2] / sizeof(float);
+    bias.turns = (const uint16_t *) turns->data + (turns->ne[1] - z->ne[0]) * TURBO_BIAS_PANEL;
+    bias.panel_size = turns->nb[2] / sizeof(uint16_t);
     bias.z = (const char *) z->data;
     bias.z_nb_head = z->nb[1];
     bias.z_nb_row = z->nb[2];

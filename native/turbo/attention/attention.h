@@ -35,8 +35,8 @@ struct turbo_kv {
 struct turbo_bias {
     int n_row; // values of z; 0: there is none
     int n_panel; // of T
-    const float * turns; // T, from the first row that counts on: panels of TURBO_BIAS_PANEL blocks
-    size_t panel_size; // from one to the next, in floats
+    const uint16_t * turns; // T, fp16, from the first row that counts on: panels of TURBO_BIAS_PANEL blocks
+    size_t panel_size; // from one to the next, in values
 
     const char * z; // n_row values at row*z_nb_row + head*z_nb_head + stream*z_nb_stream
     size_t z_nb_row;

@@ -9,7 +9,7 @@
 
 // Positions of a block of keys that are centered alike (key-blocks.h). A number of its own in every file of cells: see
 // turbo_state_type.
-constexpr uint32_t turbo_center_block = 16;
+constexpr uint32_t turbo_center_block = 32;
 
 // What is taken off, and the mean square of what is left; [head of KV][value].
 struct turbo_means {

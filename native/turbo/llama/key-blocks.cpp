@@ -17,7 +17,7 @@
 static uint32_t n_panel_of(uint32_t n_pos) { return (n_pos / turbo_center_block + 1) / TURBO_BIAS_PANEL + 1; }
 
 size_t turbo_turn_bytes(uint32_t n_rot, uint32_t n_cells) {
-    return sizeof(float) * TURBO_BIAS_PANEL * (n_rot + 1) * n_panel_of(n_cells);
+    return sizeof(ggml_fp16_t) * TURBO_BIAS_PANEL * (n_rot + 1) * n_panel_of(n_cells);
 }
 
 class turbo_turn_table {
@@ -43,19 +43,19 @@ public:
         const uint32_t n_row = 2 * turns.n_pair + 1;
 
         ggml_context_ptr ctx(ggml_init({ ggml_tensor_overhead(), nullptr, true }));
-        ggml_tensor * made = ggml_new_tensor_3d(ctx.get(), GGML_TYPE_F32, TURBO_BIAS_PANEL, n_row, n_panel);
+        ggml_tensor * made = ggml_new_tensor_3d(ctx.get(), GGML_TYPE_F16, TURBO_BIAS_PANEL, n_row, n_panel);
         ggml_set_name(made, "turbo_turns");
         ggml_backend_buffer_t buffer =
             ggml_backend_alloc_ctx_tensors_from_buft(ctx.get(), ggml_backend_cpu_buffer_type());
         if (!buffer) { throw std::runtime_error("failed to allocate the angles of centering"); }
         ggml_backend_buffer_set_usage(buffer, GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
-        float * to = static_cast<float *>(made->data);
+        auto * to = static_cast<ggml_fp16_t *>(made->data);
         for (size_t b = 0; b < middles.size(); ++b) {
-            float * column = to + b / TURBO_BIAS_PANEL * n_row * TURBO_BIAS_PANEL + b % TURBO_BIAS_PANEL;
+            ggml_fp16_t * column = to + b / TURBO_BIAS_PANEL * n_row * TURBO_BIAS_PANEL + b % TURBO_BIAS_PANEL;
             for (uint32_t row = 0; row + 1 < n_row; ++row) {
-                column[row * TURBO_BIAS_PANEL] = turns.values[b * (n_row - 1) + row];
+                column[row * TURBO_BIAS_PANEL] = ggml_fp32_to_fp16(turns.values[b * (n_row - 1) + row]);
             }
-            column[(n_row - 1) * TURBO_BIAS_PANEL] = 1.0f;
+            column[(n_row - 1) * TURBO_BIAS_PANEL] = ggml_fp32_to_fp16(1.0f);
         }
         contexts.push_back(std::move(ctx));
         buffers.emplace_back(buffer);
@@ -85,10 +85,10 @@ struct turns_of_block {
     void set(const ggml_tensor * table, int64_t b) {
         if (b == block) { return; }
         block = b;
-        const float * column = static_cast<const float *>(table->data) +
-                               b / TURBO_BIAS_PANEL * table->ne[1] * TURBO_BIAS_PANEL + b % TURBO_BIAS_PANEL;
+        const auto * column = static_cast<const ggml_fp16_t *>(table->data) +
+                              b / TURBO_BIAS_PANEL * table->ne[1] * TURBO_BIAS_PANEL + b % TURBO_BIAS_PANEL;
         for (size_t row = 2 * layout.first_pair; row < values.size(); ++row) {
-            values[row] = column[row * TURBO_BIAS_PANEL];
+            values[row] = ggml_fp16_to_fp32(column[row * TURBO_BIAS_PANEL]);
         }
     }
 

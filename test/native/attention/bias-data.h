@@ -14,7 +14,7 @@ struct bias_data {
 
     int n_rows, n_head, n_row, n_kv;
     std::vector<float> z; // [stream][row][head][n_row]
-    std::vector<float> turns; // [n_panel][n_unused + n_row][TURBO_BIAS_PANEL]
+    std::vector<ggml_fp16_t> turns; // [n_panel][n_unused + n_row][TURBO_BIAS_PANEL]
     std::vector<int32_t> block; // [stream][n_kv]
 
     // scattered: neighbors in the cache lie in any blocks; else in runs of a length
@@ -24,9 +24,8 @@ struct bias_data {
         std::normal_distribution<float> gauss;
         z.resize((size_t) n_stream * n_rows * n_head * n_row);
         turns.resize((size_t) n_panel * (n_unused + n_row) * TURBO_BIAS_PANEL);
-        for (auto * values : { &z, &turns }) {
-            for (float & value : *values) { value = gauss(rng); }
-        }
+        for (float & value : z) { value = gauss(rng); }
+        for (ggml_fp16_t & value : turns) { value = ggml_fp32_to_fp16(gauss(rng)); }
         const int n_block = n_panel * TURBO_BIAS_PANEL;
         const int run = scattered ? 1 : 5 + int(rng() % 30);
         for (int s = 0; s < n_stream; ++s) {
@@ -40,7 +39,7 @@ struct bias_data {
     // as sources of the operation; the tensors' data is this one's
     void attach(ggml_context * ctx, ggml_tensor * attention) {
         ggml_tensor * of_z = ggml_new_tensor_3d(ctx, GGML_TYPE_F32, n_row, n_head, z.size() / n_row / n_head);
-        ggml_tensor * of_turns = ggml_new_tensor_3d(ctx, GGML_TYPE_F32, TURBO_BIAS_PANEL, n_unused + n_row, n_panel);
+        ggml_tensor * of_turns = ggml_new_tensor_3d(ctx, GGML_TYPE_F16, TURBO_BIAS_PANEL, n_unused + n_row, n_panel);
         ggml_tensor * of_block = ggml_new_tensor_2d(ctx, GGML_TYPE_I32, n_kv, block.size() / n_kv);
         of_z->data = z.data();
         of_turns->data = turns.data();
@@ -58,11 +57,12 @@ struct bias_data {
     sum at(int stream, int row, int head, int p) const {
         const int b = block[(size_t) stream * n_kv + p];
         const float * x = z.data() + (((size_t) stream * n_rows + row) * n_head + head) * n_row;
-        const float * column = turns.data() + (size_t) b / TURBO_BIAS_PANEL * (n_unused + n_row) * TURBO_BIAS_PANEL +
-                               n_unused * TURBO_BIAS_PANEL + b % TURBO_BIAS_PANEL;
+        const ggml_fp16_t * column = turns.data() +
+                                     (size_t) b / TURBO_BIAS_PANEL * (n_unused + n_row) * TURBO_BIAS_PANEL +
+                                     n_unused * TURBO_BIAS_PANEL + b % TURBO_BIAS_PANEL;
         sum res;
         for (int r = 0; r < n_row; ++r) {
-            const double term = double(x[r]) * column[r * TURBO_BIAS_PANEL];
+            const double term = double(x[r]) * ggml_fp16_to_fp32(column[r * TURBO_BIAS_PANEL]);
             res.value += term;
             res.size += std::fabs(term);
         }

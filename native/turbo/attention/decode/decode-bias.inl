@@ -3,7 +3,7 @@
 // NQ query vectors: their sums stay in registers, and a row of the panel is read once for all. Few of them have two sums each, of every
 // other row, since one would wait for itself.
 template <int NQ>
-INLINE void bias_of_some(const float * panel, int n_row, const float * const * z, float scale, float * out) {
+INLINE void bias_of_some(const uint16_t * panel, int n_row, const float * const * z, float scale, float * out) {
     const int N = TURBO_BIAS_PANEL / WIDTH;
     const int STEP = NQ * N < 8 ? 2 : 1;
     vec sum[STEP][NQ][N];
@@ -16,7 +16,7 @@ INLINE void bias_of_some(const float * panel, int n_row, const float * const * z
     for (; r + STEP <= n_row; r += STEP) {
         UNROLL for (int h = 0; h < STEP; ++h) {
             vec x[N];
-            UNROLL for (int i = 0; i < N; ++i) { x[i] = load(panel + (r + h) * TURBO_BIAS_PANEL + i * WIDTH); }
+            UNROLL for (int i = 0; i < N; ++i) { x[i] = load_f16(panel + (r + h) * TURBO_BIAS_PANEL + i * WIDTH); }
             UNROLL for (int j = 0; j < NQ; ++j) {
                 const vec by = set1(z[j][r + h]);
                 UNROLL for (int i = 0; i < N; ++i) { sum[h][j][i] = fma(by, x[i], sum[h][j][i]); }
@@ -25,7 +25,7 @@ INLINE void bias_of_some(const float * panel, int n_row, const float * const * z
     }
     for (; r < n_row; ++r) {
         UNROLL for (int i = 0; i < N; ++i) {
-            const vec x = load(panel + r * TURBO_BIAS_PANEL + i * WIDTH);
+            const vec x = load_f16(panel + r * TURBO_BIAS_PANEL + i * WIDTH);
             UNROLL for (int j = 0; j < NQ; ++j) { sum[0][j][i] = fma(set1(z[j][r]), x, sum[0][j][i]); }
         }
     }
@@ -39,7 +39,7 @@ INLINE void bias_of_some(const float * panel, int n_row, const float * const * z
 
 const int BIAS_QUERIES = TURBO_BIAS_PANEL / WIDTH == 1 ? 8 : 4; // whose sums registers hold
 
-static void bias(const float * panel, int n_row, const float * const * z, int n, float scale, float * out) {
+static void bias(const uint16_t * panel, int n_row, const float * const * z, int n, float scale, float * out) {
     int j = 0;
     for (; j + BIAS_QUERIES <= n; j += BIAS_QUERIES) {
         bias_of_some<BIAS_QUERIES>(panel, n_row, z + j, scale, out + j * TURBO_BIAS_PANEL);

@@ -89,8 +89,8 @@ struct decode_kernels {
     // is not masked makes state->sum NaN.
     void (*softmax)(float * score, const struct decode_row * row, int n_query, struct decode_step * step);
 
-    // out[j*TURBO_BIAS_PANEL + i] = scale * sum over r < n_row of z[j][r] * panel[r*TURBO_BIAS_PANEL + i], j < n
-    void (*bias)(const float * panel, int n_row, const float * const * z, int n, float scale, float * out);
+    // out[j*TURBO_BIAS_PANEL + i] = scale * sum over r < n_row of z[j][r] * panel[r*TURBO_BIAS_PANEL + i] (fp16), j < n
+    void (*bias)(const uint16_t * panel, int n_row, const float * const * z, int n, float scale, float * out);
 
     // all NULL where a type has no kernels
     struct decode_k_kernels k[DECODE_TYPE_COUNT];

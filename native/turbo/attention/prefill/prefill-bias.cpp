@@ -37,10 +37,14 @@ void prefill_bias::load_turns(int window) {
         const int offset = block % TURBO_BIAS_PANEL;
         const bool any = block / TURBO_BIAS_PANEL < at.bias.n_panel;
         here = std::min(TURBO_BIAS_PANEL - offset, nr - column);
-        const float * from = at.bias.turns + (any ? block / TURBO_BIAS_PANEL * at.bias.panel_size + offset : 0);
+        const uint16_t * from = at.bias.turns + (any ? block / TURBO_BIAS_PANEL * at.bias.panel_size + offset : 0);
         for (int r = 0; r < plan.z_stride; ++r) {
             float * to = buf.turns + (size_t) r * nr + column;
-            for (int i = 0; i < here; ++i) { to[i] = any ? from[r * TURBO_BIAS_PANEL + i] : 0.0f; }
+            if (any) {
+                ggml_fp16_to_fp32_row(from + r * TURBO_BIAS_PANEL, to, here);
+            } else {
+                std::fill(to, to + here, 0.0f);
+            }
         }
     }
 }
