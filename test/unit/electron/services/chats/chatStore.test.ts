@@ -122,7 +122,7 @@ test('a chat that cannot be read, and an index that cannot be written, keep noth
   expect(second.list().map((chat) => chat.id)).toEqual([id]);
   expect((await second.open(id)).messages).toHaveLength(2);
   expect(second.notices).toEqual([
-    expect.stringContaining('no-file.jsonl could not be read'),
+    expect.stringContaining('no-file.jsonl is not a file'),
     expect.stringContaining('index.json could not be written'),
   ]);
 });
