@@ -72,7 +72,8 @@ export function DropZone() {
 
   if (!over) return null;
   return (
-    <div
+    <section
+      aria-label={t`Drop to add`}
       data-testid="drop-overlay"
       className="pointer-events-none fixed inset-0 z-50 flex items-center justify-center bg-paper/85 backdrop-blur-xs"
     >
@@ -87,7 +88,7 @@ export function DropZone() {
             : t`A .gguf file or a folder joins the models. Any other file joins your question.`}
         </p>
       </div>
-    </div>
+    </section>
   );
 }
 

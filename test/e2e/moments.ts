@@ -47,3 +47,46 @@ export async function axe(page: Page): ReturnType<AxeBuilder['analyze']> {
   await atRest(page);
   return new AxeBuilder({ page }).setLegacyMode().analyze();
 }
+
+/** Violations in light and in dark: what is not of colors is the same in both. The page follows the theme of the system. */
+export async function axeInBoth(page: Page): Promise<string[]> {
+  // which loads axe into the page; once is enough, and takes longer than to run it
+  if (!(await page.evaluate(() => 'axe' in window))) await new AxeBuilder({ page }).setLegacyMode().analyze();
+  await follow(page, 'light');
+  const light = await violations(page, 'light');
+  await follow(page, 'dark');
+  return [...light, ...(await violations(page, 'dark', 'color-contrast'))];
+}
+
+/** What `axe.run` answers, as far as it is read here. */
+interface AxeResult {
+  violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[];
+  passes: unknown[];
+}
+
+/** @param rule alone; left out: all */
+async function violations(page: Page, theme: string, rule?: string): Promise<string[]> {
+  const found = await page.evaluate(
+    ([only]) =>
+      (window as unknown as { axe: { run(options: object): Promise<AxeResult> } }).axe.run({
+        resultTypes: ['violations'],
+        ...(only && { runOnly: [only] }),
+      }),
+    [rule] as const,
+  );
+  // an empty page would have no violations either
+  if (!rule && found.passes.length < 15) throw new Error(`axe found ${found.passes.length} rules: is the page empty?`);
+  return found.violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${theme}: ${id}: ${html.slice(0, 160)} ${failureSummary}`),
+  );
+}
+
+async function follow(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+  // the page draws itself anew when it hears of it
+  await page.waitForFunction(
+    (dark) => document.documentElement.classList.contains('dark') === dark,
+    colorScheme === 'dark',
+  );
+  await atRest(page);
+}

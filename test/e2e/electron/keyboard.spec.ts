@@ -140,6 +140,51 @@ test('a first answer, and questions about a document', async ({ launch, dataDir 
   });
 });
 
+test('documents that do not fit, that are locked, and that cannot be read', async ({ launch, dataDir }) => {
+  const { app, page } = await launch({ model: tinyModel, settings: { sampling: greedy, context: { nCtx: 1024 } } });
+  await ready(page);
+  const long = path.join(dataDir, 'long.pdf');
+  const lines = Array(14).fill('The keeper lit the lamp at nine in the evening and wrote the hour into the book.');
+  await writeFile(long, makePdf(Array.from({ length: 8 }, () => ({ lines }))));
+  await chooseFiles(app, long);
+  await open(page, page.getByTestId('attach'), 'Shift+Tab');
+  await expect(page.getByTestId('offer-passages')).toBeVisible();
+  await expect(composer(page)).toBeFocused();
+  await open(page, page.getByTestId('offer-passages'), 'Shift+Tab');
+  await expect(page.getByTestId('no-fit')).toHaveCount(0);
+  await well(page);
+  await press(page, 'Control+l');
+  await page.keyboard.type('When was the lamp lit?');
+  await open(page, page.getByTestId('card-words'), 'Shift+Tab');
+  await expect(page.getByTestId('search-words')).toBeVisible();
+  await press(page, 'Escape');
+  await expect(page.getByTestId('card-words')).toBeFocused();
+  await open(page, page.getByTestId('draft-tokens'));
+  await expect(page.getByTestId('budget-details')).toBeVisible();
+  await press(page, 'Escape');
+  await expect(page.getByTestId('draft-tokens')).toBeFocused();
+
+  const locked = path.join(dataDir, 'locked.pdf');
+  await writeFile(locked, makePdf([{ lines: ['The boat'] }], { password: 'sesame 12' }));
+  const odd = path.join(dataDir, 'odd.pdf');
+  await writeFile(odd, '%PDF-1.7 and nothing else');
+  await chooseFiles(app, locked, odd);
+  await open(page, page.getByTestId('attach'), 'Shift+Tab');
+  const card = (state: string) => page.locator(`[data-testid="document-card"][data-state="${state}"]`);
+  await expect(card('failed')).toHaveCount(1);
+  await expect(card('locked')).toHaveCount(1);
+  await open(page, button(page, 'Remove odd.pdf'), 'Shift+Tab');
+  await expect(card('failed')).toHaveCount(0);
+  await well(page);
+  await tabTo(page, page.getByLabel('Password of locked.pdf'), 'Shift+Tab');
+  await page.keyboard.type('sesame 12');
+  await press(page, 'Enter');
+  await expect(card('ready')).toHaveCount(2);
+  await press(page, 'Control+l');
+  await expect(page.getByTestId('send')).toBeEnabled();
+  await answered(page, () => press(page, 'Enter'));
+});
+
 test('a comparison of cache types', async ({ launch }) => {
   test.setTimeout(240_000);
   const { page } = await launch({ model: tinyModel, settings: { sampling: greedy, context: { nCtx: 1024 } } });
@@ -281,6 +326,15 @@ test('settings, figures, chats and the trash', async ({ launch, dataDir }) => {
     await page.keyboard.press('Control+k');
     await press(page, 'Escape');
 
+    await tabTo(page, entry('rent'));
+    await press(page, 'Tab', 'Enter');
+    await page.keyboard.type('Export');
+    await press(page, 'Enter');
+    await expect(page.getByTestId('export-dialog')).toBeVisible();
+    await press(page, 'Tab', 'Escape');
+    await expect(page.getByTestId('export-dialog')).toHaveCount(0);
+    await well(page);
+    await page.keyboard.press('Control+k');
     await tabTo(page, entry('rent'));
     await press(page, 'F2');
     await page.keyboard.type('The rent');
