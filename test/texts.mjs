@@ -59,6 +59,26 @@ const NAMES = new Set(
  * @type {{file: string, text?: string, why: string}[]}
  */
 const EXCEPTIONS = [
+  { file: 'electron/engine/embedder.ts', text: 'The vectors could not be computed: {}.', why: 'words of llama.cpp' },
+  {
+    file: 'electron/engine/native/chatRequest.ts',
+    text: 'Write {"name": value} in the settings of the model.',
+    why: 'braces are signs of messages',
+  },
+  ...[
+    ['electron/engine/native/guards.ts', 'The {} was closed'],
+    ['electron/engine/native/mediaChecks.ts', 'An image or sound {}.'],
+    ['electron/engine/native/requestChecks.ts', 'The field {} {}.'],
+    [
+      'electron/services/models/modelNames.ts',
+      '`concertina models list` shows what there is, `concertina models pull` downloads a model.',
+    ],
+  ].map(([file = '', text = '']) => ({ file, text, why: 'programs and commands read it' })),
+  ...[
+    ['electron/services/documents/source.ts', '{} is {}, which cannot be attached.'],
+    ['electron/services/lib/dataFolder.ts', 'Concertina cannot write to {}: {}.'],
+    ['electron/services/lib/folderLock.ts', 'Concertina already runs with the folder {}{}.'],
+  ].map(([file = '', text = '']) => ({ file, text, why: 'put together of English parts: still to be parted' })),
   {
     file: 'renderer/features/chat/exampleTexts.ts',
     why: 'the built-in model reads English',
@@ -207,6 +227,35 @@ export function untranslated(file, source) {
   return found;
 }
 
+/**
+ * What services say when something fails reaches the window, which says it in its language where it is a descriptor.
+ * @param {string} file path from the root of the repository
+ * @param {string} source
+ * @returns {{line: number, text: string}[]} words of a `ConcertinaError` outside of the macros
+ */
+export function untranslatedErrors(file, source) {
+  const { program, errors } = parseSync(file, source);
+  if (errors.length > 0) throw new Error(`${file}: ${errors[0]?.message}`);
+  const found = [];
+  function look(node) {
+    if (node?.type === 'ConditionalExpression') for (const one of [node.consequent, node.alternate]) look(one);
+    else if (node?.type === 'BinaryExpression') for (const one of [node.left, node.right]) look(one);
+    const words =
+      node?.type === 'TemplateLiteral' ? node.quasis.map(({ value }) => value.cooked ?? '').join('{}') : node?.value;
+    if (typeof words !== 'string' || !saysSomething(words)) return;
+    found.push({ line: source.slice(0, node.start).split('\n').length, text: words });
+  }
+  function visit(node) {
+    if (Array.isArray(node)) for (const one of node) visit(one);
+    if (!node || typeof node !== 'object' || typeof node.type !== 'string') return;
+    if (node.type === 'NewExpression' && node.callee.name === 'ConcertinaError')
+      node.arguments.slice(1, 3).forEach(look);
+    for (const key in node) if (key !== 'type') visit(node[key]);
+  }
+  visit(program.body);
+  return found;
+}
+
 /** Words that are not the same in every language. */
 function saysSomething(text) {
   const words = text.match(/[\p{L}][\p{L}\p{M}\d.-]*/gu) ?? [];
@@ -295,9 +344,17 @@ export function checkTexts() {
       else wrong.push(`${file}:${line}: "${text}" is not translated: wrap it in a macro of Lingui (CONTRIBUTING.md).`);
     }
   }
+  const speaking = listFiles(['electron'], /(?<!\.d)\.ts$/).filter((file) => !file.startsWith('electron/server/'));
+  for (const file of speaking) {
+    for (const { line, text } of untranslatedErrors(file, fs.readFileSync(path.join(ROOT, file), 'utf8'))) {
+      const exception = EXCEPTIONS.find((one) => one.file === file && one.text === text);
+      if (exception) unused.delete(exception);
+      else wrong.push(`${file}:${line}: "${text}" is not translated: write msg\`…\` (CONTRIBUTING.md).`);
+    }
+  }
   for (const { file, text } of unused)
     wrong.push(`${file}: the exception "${text ?? 'all of it'}" is not used any more (test/texts.mjs).`);
-  return { files: files.length, wrong: [...wrong, ...wrongTranslations(catalogs())] };
+  return { files: files.length + speaking.length, wrong: [...wrong, ...wrongTranslations(catalogs())] };
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

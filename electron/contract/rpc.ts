@@ -3,6 +3,7 @@
  * side. What the operations are is declared once each: `contract.ts` (window) and `engineContract.ts` (engine) join them.
  */
 
+import { msg } from '@lingui/core/runtime-macro';
 import { z } from 'zod';
 import { ConcertinaError, type ErrorPayload, errorPayloadSchema, issueText, toErrorPayload } from './errors';
 import { troubleOf } from './lib/systemErrors';
@@ -161,7 +162,7 @@ export async function dispatch<M extends OperationMap>(
 ): Promise<Envelope> {
   try {
     if (typeof name !== 'string' || !Object.hasOwn(operations, name)) {
-      throw new ConcertinaError('bad-request', `There is no operation named ${JSON.stringify(name)}.`);
+      throw new ConcertinaError('bad-request', msg`There is no operation named ${{ name: JSON.stringify(name) }}.`);
     }
     const declared = operations[name] as OperationMap[string];
     const parsed = declared.input.safeParse(input);

@@ -1,6 +1,7 @@
 /** What no page of the app may do: leave, open windows, embed others, or get rights of the machine. */
 
 import { readFile } from 'node:fs/promises';
+import { msg } from '@lingui/core/runtime-macro';
 import { app, protocol, type Session, session, shell } from 'electron';
 import { ConcertinaError } from '../contract/errors';
 import { securityHeaders, staticFile, urlPath } from '../services/lib/staticFiles';
@@ -21,7 +22,7 @@ export function setUpSecurity(): void {
 /** Opens a link in the person's browser: https only, and only on an explicit call of the page. */
 export async function openExternal(url: string): Promise<void> {
   const parsed = new URL(url);
-  if (parsed.protocol !== 'https:') throw new ConcertinaError('forbidden', 'Only https links are opened.');
+  if (parsed.protocol !== 'https:') throw new ConcertinaError('forbidden', msg`Only https links are opened.`);
   await shell.openExternal(parsed.href);
 }
 

@@ -5,6 +5,7 @@
 
 import { statSync } from 'node:fs';
 import os from 'node:os';
+import { msg } from '@lingui/core/runtime-macro';
 import { z } from 'zod';
 import type { ApiPart, EmbedRequest, EmbedResult } from '../contract/engineContract';
 import { ConcertinaError } from '../contract/errors';
@@ -75,7 +76,11 @@ async function load(engine: Engine, path: string): Promise<Loaded> {
 /** The same for the dry run that tells what it takes. Throws `model-unsupported` for a model that makes no vectors of texts. */
 export function embeddingOptions({ name, nCtxTrain, pooling }: ModelInfo) {
   if (pooling === null || pooling === 'rank')
-    throw new ConcertinaError('model-unsupported', `${name} makes no vectors of texts.`, 'Choose an embedding model.');
+    throw new ConcertinaError(
+      'model-unsupported',
+      msg`${{ name }} makes no vectors of texts.`,
+      msg`Choose an embedding model.`,
+    );
   const nCtx = Math.min(nCtxTrain || usualTokens, mostTokens);
   const core = ['--embeddings', '--pooling', pooling];
   return { nCtx, batch: nCtx, typeK: 'f16', typeV: 'f16', flashAttention: 'auto' as const, threads: 0, core };
@@ -91,8 +96,8 @@ async function vectorsOf(model: Model, context: Context, texts: string[]): Promi
   if (!even || !numbers.every(Number.isFinite))
     throw new ConcertinaError(
       'model-invalid',
-      'This model makes no usable vectors of texts.',
-      'Choose another embedding model.',
+      msg`This model makes no usable vectors of texts.`,
+      msg`Choose another embedding model.`,
     );
   return vectors;
 }

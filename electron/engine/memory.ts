@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import { join } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import type { Memory } from '../contract/engine';
 import { ConcertinaError } from '../contract/errors';
 import type { DeviceMemory, MachineMemory } from '../contract/fit';
@@ -169,7 +170,7 @@ export class Prober {
 
   async probe(): Promise<MemoryProbe> {
     if (this.isAsked()) {
-      throw new ConcertinaError('busy', 'An answer is being written.', 'Measure when it has ended.');
+      throw new ConcertinaError('busy', msg`An answer is being written.`, msg`Measure when it has ended.`);
     }
     this.cancel();
     const controller = new AbortController();

@@ -1,5 +1,7 @@
 /** The one model and context that this process holds. A new context on the same weights does not read the file again. */
+
 import { statSync } from 'node:fs';
+import { msg } from '@lingui/core/runtime-macro';
 import type { LoadStep, Memory } from '../contract/engine';
 import type { LoadRequest, LoadResult } from '../contract/engineContract';
 import { ConcertinaError } from '../contract/errors';
@@ -63,7 +65,7 @@ export class ModelHolder {
   /** What is loaded; throws `model-missing` when nothing is. */
   require(): Loaded {
     if (this.model && this.context) return { model: this.model, context: this.context };
-    throw new ConcertinaError('model-missing', 'No model is loaded.', 'Choose a model first.');
+    throw new ConcertinaError('model-missing', msg`No model is loaded.`, msg`Choose a model first.`);
   }
 
   get current(): Loaded | null {
@@ -77,7 +79,7 @@ export class ModelHolder {
   /** Whichever is in memory: its context may have been freed for a comparison. */
   requireModel(): Model {
     if (this.model) return this.model;
-    throw new ConcertinaError('model-missing', 'No model is loaded.', 'Choose a model first.');
+    throw new ConcertinaError('model-missing', msg`No model is loaded.`, msg`Choose a model first.`);
   }
 
   /**
@@ -291,7 +293,7 @@ function autoOf({ auto }: CheckedMemory, { effective: { nCtx } }: Context): Chec
 const cellStep = 256;
 
 function throwIfCanceled(signal: AbortSignal): void {
-  if (signal.aborted) throw new ConcertinaError('cancelled', 'Loading the model was canceled.');
+  if (signal.aborted) throw new ConcertinaError('cancelled', msg`Loading the model was canceled.`);
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -5,6 +5,7 @@
  */
 
 import { statSync } from 'node:fs';
+import { msg } from '@lingui/core/runtime-macro';
 import type { ComparePlan } from '../contract/compare';
 import type { AutoLength, MemoryEstimate } from '../contract/engine';
 import type { ApiSettings, FitRequest, LoadRequest } from '../contract/engineContract';
@@ -131,7 +132,7 @@ export class MemoryPlanner {
     const isNewest = () => asker === undefined || this.newest.get(asker) === number;
     try {
       return await this.answer(question, machine, () => {
-        if (!isNewest()) throw new ConcertinaError('cancelled', 'A newer question took the place of this one.');
+        if (!isNewest()) throw new ConcertinaError('cancelled', msg`A newer question took the place of this one.`);
       });
     } finally {
       if (asker !== undefined && isNewest()) this.newest.delete(asker);

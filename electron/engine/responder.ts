@@ -3,6 +3,7 @@
  * away ends them first. The texts of messages reach the chat template without marks of special tokens, whatever a document
  * in them says.
  */
+import { msg } from '@lingui/core/runtime-macro';
 import type { ApiPart, ApiRequest } from '../contract/engineContract';
 import { ConcertinaError } from '../contract/errors';
 import { breakMarks, type Marks, marksOf } from './escapeSpecialTokens';
@@ -34,10 +35,10 @@ export class Responder {
   /** Resolves when the response is complete. Rejects with `cancelled`, and with `busy` while a task has the context. */
   respond(request: Asked): Promise<void> {
     if (this.closed > 0) {
-      throw new ConcertinaError('busy', 'A model is being loaded or compared.', 'Ask again when that has ended.');
+      throw new ConcertinaError('busy', msg`A model is being loaded or compared.`, msg`Ask again when that has ended.`);
     }
     if (this.running.has(request.requestId)) {
-      throw new ConcertinaError('bad-request', `There is a request ${request.requestId} already.`);
+      throw new ConcertinaError('bad-request', msg`There is a request ${{ requestId: request.requestId }} already.`);
     }
     const one: Running = { controller: new AbortController(), response: null, ended: Promise.resolve() };
     this.running.set(request.requestId, one);
@@ -94,7 +95,7 @@ export class Responder {
 }
 
 function ended(): ConcertinaError {
-  return new ConcertinaError('cancelled', 'The response was ended before it was complete.', 'Ask again.');
+  return new ConcertinaError('cancelled', msg`The response was ended before it was complete.`, msg`Ask again.`);
 }
 
 // Texts that people and documents write, in the bodies of requests that a chat template makes a prompt of.
@@ -166,5 +167,5 @@ function parseObject(body: string): Record<string, unknown> {
     // said below
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new ConcertinaError('bad-request', 'The body of the request is not a JSON object.');
+  throw new ConcertinaError('bad-request', msg`The body of the request is not a JSON object.`);
 }

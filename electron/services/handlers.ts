@@ -1,6 +1,7 @@
 /** One handler for each operation of the contract, and the emitters of each event: the gate and the WebSocket server serve both. */
 
 import { rm } from 'node:fs/promises';
+import { msg } from '@lingui/core/runtime-macro';
 import type { apiOperations } from '../contract/api';
 import type { compareOperations } from '../contract/compare';
 import { type AppInfo, type EventName, type EventPayload, type Handlers, operations } from '../contract/contract';
@@ -109,13 +110,13 @@ function createHandlers(parts: HandlerParts): Handlers {
   async function deleteModel(modelId: string): Promise<{ deleted: boolean }> {
     const { modelId: usedId, state } = engine.status();
     if (usedId === modelId && ['ready', 'generating', 'loading'].includes(state)) {
-      throw new ConcertinaError('busy', 'This model is in use.', 'Choose another one first.');
+      throw new ConcertinaError('busy', msg`This model is in use.`, msg`Choose another one first.`);
     }
     const deleted = await models.delete(modelId, (source) => {
       if (desktop) return (path) => desktop.trash(path);
       if (source === 'downloaded') return (path) => rm(path);
       const hint = 'Take it off the list, or delete the file on the computer that runs Concertina.';
-      throw new ConcertinaError('forbidden', 'Only downloaded models can be deleted from a browser.', hint);
+      throw new ConcertinaError('forbidden', msg`Only downloaded models can be deleted from a browser.`, hint);
     });
     if (deleted && settings.get().modelId === modelId) await settings.update({ modelId: null });
     return { deleted };
@@ -130,7 +131,7 @@ function createHandlers(parts: HandlerParts): Handlers {
       const text = await thirdPartyNotices();
       if (text !== null) return { text };
       const hint = 'Build the app again (npm run build), or install it again.';
-      throw new ConcertinaError('not-found', 'The file THIRD-PARTY-NOTICES.txt of the app is missing.', hint);
+      throw new ConcertinaError('not-found', msg`The file THIRD-PARTY-NOTICES.txt of the app is missing.`, hint);
     },
     'app.openExternal': async ({ url }) => requireDesktop(desktop).openExternal(url),
 
@@ -276,7 +277,11 @@ export function eventSources(
 
 function requireDesktop(desktop: Desktop | null): Desktop {
   if (desktop) return desktop;
-  throw new ConcertinaError('forbidden', 'This is not possible in a browser.', 'Type the path of the file instead.');
+  throw new ConcertinaError(
+    'forbidden',
+    msg`This is not possible in a browser.`,
+    msg`Type the path of the file instead.`,
+  );
 }
 
 // The operations of `electron/contract/compare.ts`.

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { physicalSides } from '../directions.mjs';
 import { figuresOf, LEAST_MEDIAN, LIMITS, outOfBounds } from '../figures.mjs';
 import { checkFile } from '../layers.mjs';
-import { untranslated, wrongTranslations } from '../texts.mjs';
+import { untranslated, untranslatedErrors, wrongTranslations } from '../texts.mjs';
 
 describe('imports', () => {
   const allowed: [string, string][] = [
@@ -175,6 +175,16 @@ describe('texts', () => {
     'throw new Error("There is no #root.");',
   ])('leaves alone: %s', (source) => {
     expect(found(source)).toEqual([]);
+  });
+
+  test('the words of an error are found where no macro has them', () => {
+    const words = (source: string) => untranslatedErrors('a.ts', source).map(({ text }) => text);
+    expect(words("throw new ConcertinaError('busy', `${name} is busy.`, late ? 'Try again.' : msg`Wait.`);")).toEqual([
+      '{} is busy.',
+      'Try again.',
+    ]);
+    expect(words("throw new ConcertinaError('busy', 'It ' + what, hint); new Error('No word');")).toEqual(['It ']);
+    expect(words("throw new ConcertinaError('busy', msg`${{ name }} is busy.`, '', { cause: error });")).toEqual([]);
   });
 
   const one = (message: string, translation: string, name = 'a.po') => ({

@@ -2,6 +2,7 @@
  * Answers of one context. A chat becomes the tokens of a prompt; llama-server's core chooses the answer's, holds back what may
  * turn out to be a stop string and gives whole characters; what it streams becomes chunks, with thinking apart.
  */
+import { msg } from '@lingui/core/runtime-macro';
 import { canGoOn } from '../../contract/chats';
 import type { EffectiveContext } from '../../contract/engine';
 import { ConcertinaError } from '../../contract/errors';
@@ -44,7 +45,7 @@ export class Answers {
   /** Throws `busy`. */
   checkIdle(): void {
     if (this.#preparing) {
-      throw new ConcertinaError('busy', 'This context is at work', 'Wait for the answer, or stop it.');
+      throw new ConcertinaError('busy', msg`This context is at work`, msg`Wait for the answer, or stop it.`);
     }
   }
 
@@ -74,12 +75,12 @@ export class Answers {
       this.#preparing = false;
     }
     const { length } = ready.tokens;
-    if (length === 0) throw new ConcertinaError('bad-request', 'The prompt is empty', 'Write something first.');
+    if (length === 0) throw new ConcertinaError('bad-request', msg`The prompt is empty`, msg`Write something first.`);
     if (length >= effective.nCtx) {
       throw new ConcertinaError(
         'context-full',
-        `The prompt has ${length} tokens, the context holds ${effective.nCtx}`,
-        'Choose a longer context, start a new chat or shorten the text.',
+        msg`The prompt has ${{ length }} tokens, the context holds ${{ nCtx: effective.nCtx }}`,
+        msg`Choose a longer context, start a new chat or shorten the text.`,
       );
     }
     this.#stopped = null;

@@ -2,6 +2,7 @@
  * What an answer is asked for, in the words of llama-server's API (llama.cpp, tools/server/README.md): the chat as the body of
  * POST /v1/chat/completions, and the choice of tokens as parameters of POST /completion.
  */
+import { msg } from '@lingui/core/runtime-macro';
 import { ConcertinaError } from '../../contract/errors';
 import { decodableFile } from './mediaChecks';
 import type { RawAddon, RawCancellation, RawContext, RawModel } from './raw';
@@ -29,12 +30,16 @@ export const noChat: ChatParams = { stop: [], message_delimiters: [] };
 /** Throws `bad-request` for a constraint that cannot be used. */
 export function checkConstraint({ jsonSchema, grammar, continueFrom }: GenerateOptions): void {
   if (grammar && jsonSchema) {
-    throw new ConcertinaError('bad-request', 'A grammar and a JSON schema were both given', 'Give one of them.');
+    throw new ConcertinaError('bad-request', msg`A grammar and a JSON schema were both given`, msg`Give one of them.`);
   }
   requireSafe({ ...(grammar && { grammar }), ...(jsonSchema && { json_schema: parsedSchema(jsonSchema) }) });
   if ((grammar || jsonSchema) && (continueFrom?.text || continueFrom?.thinking)) {
     // it would begin again
-    throw new ConcertinaError('bad-request', 'An answer that a grammar constrains cannot be continued', 'Ask again.');
+    throw new ConcertinaError(
+      'bad-request',
+      msg`An answer that a grammar constrains cannot be continued`,
+      msg`Ask again.`,
+    );
   }
 }
 
@@ -64,7 +69,8 @@ export async function readPrompt(
 
 /** JSON. The prompt ends inside `continueFrom`, whose turn stays open. `marker`: for each image and sound; '': there may be none */
 export function chatBody(messages: ChatMessage[], options: BodyOptions, marker = ''): string {
-  if (messages.length === 0) throw new ConcertinaError('bad-request', 'The chat is empty', 'Write a message first.');
+  if (messages.length === 0)
+    throw new ConcertinaError('bad-request', msg`The chat is empty`, msg`Write a message first.`);
   const { now = Date.now(), thinking = true, templateVariables = '', jsonSchema, continueFrom } = options;
   const { text = '', thinking: thought = '' } = continueFrom ?? {};
   const open = text !== '' || thought !== '';
@@ -84,7 +90,7 @@ function withMarkers(
   marker: string,
 ): Pick<ChatMessage, 'role' | 'content'> {
   if (media.length > 0 && marker === '')
-    throw new ConcertinaError('bad-request', 'Images and sound cannot be used here', 'Leave them out.');
+    throw new ConcertinaError('bad-request', msg`Images and sound cannot be used here`, msg`Leave them out.`);
   const cuts = [0, ...media.map(({ at }) => at), content.length];
   const pieces = cuts.slice(1).map((cut, index) => content.slice(cuts[index], cut));
   return { role, content: pieces.join(marker) };
@@ -94,7 +100,7 @@ function parsedSchema(schema: string): unknown {
   try {
     return JSON.parse(schema);
   } catch (error) {
-    throw new ConcertinaError('bad-request', `The JSON schema cannot be used: ${error}`, 'Check the schema.');
+    throw new ConcertinaError('bad-request', msg`The JSON schema cannot be used: ${{ error }}`, msg`Check the schema.`);
   }
 }
 
@@ -115,7 +121,7 @@ function variablesIn(variables: string): object {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   throw new ConcertinaError(
     'bad-request',
-    'The template variables are no JSON object',
+    msg`The template variables are no JSON object`,
     'Write {"name": value} in the settings of the model.',
   );
 }

@@ -1,6 +1,7 @@
 /** A context of a model: answers, evaluation, sessions. */
 
 import { stat } from 'node:fs/promises';
+import { msg } from '@lingui/core/runtime-macro';
 import type { Quality } from '../../contract/compareFigures';
 import type { EffectiveContext } from '../../contract/engine';
 import type { ApiPart, ApiRequest } from '../../contract/engineContract';
@@ -106,7 +107,7 @@ export class NativeContext implements Context {
   }
 
   async compare(contexts: Context[], tokens: Int32Array, options: CompareOptions = {}): Promise<Comparison> {
-    if (contexts.length === 0) throw new ConcertinaError('bad-request', 'There is no context to compare');
+    if (contexts.length === 0) throw new ConcertinaError('bad-request', msg`There is no context to compare`);
     const found = await this.#evaluate(contexts.map(native), tokens, { chunk: options.chunk }, options);
     const reference = qualityOf(found.pop());
     return { reference, results: found.map(qualityOf), klds: found.map(({ klds }) => klds) };
@@ -242,11 +243,11 @@ export class NativeContext implements Context {
 
 function native(context: Context): NativeContext {
   if (context instanceof NativeContext) return context;
-  throw new ConcertinaError('bad-request', 'What is compared is not a context of this engine');
+  throw new ConcertinaError('bad-request', msg`What is compared is not a context of this engine`);
 }
 
 function qualityOf(evaluation?: RawEvaluation): Quality {
-  if (!evaluation) throw new ConcertinaError('internal', 'The addon returned fewer figures than contexts');
+  if (!evaluation) throw new ConcertinaError('internal', msg`The addon returned fewer figures than contexts`);
   const { klds: _, ...quality } = evaluation;
   return quality;
 }

@@ -5,6 +5,7 @@ import { stat } from 'node:fs/promises';
 import os from 'node:os';
 import path, { type PlatformPath } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { msg } from '@lingui/core/runtime-macro';
 import type { Capabilities } from '../../contract/engine';
 import { ConcertinaError, messageOf, shownText } from '../../contract/errors';
 import type { DeviceMemory } from '../../contract/fit';
@@ -58,7 +59,7 @@ class NativeEngine implements Engine {
   probeBandwidth(bytes: number, options: Progress): Promise<Bandwidth[]> {
     return withProgress(this.#addon, options, async (onProgress, cancellation) => {
       const found = await codedAsync(() => this.#addon.probeBandwidth(bytes, onProgress, cancellation));
-      if (options.signal?.aborted) throw new ConcertinaError('cancelled', 'Measuring was canceled.');
+      if (options.signal?.aborted) throw new ConcertinaError('cancelled', msg`Measuring was canceled.`);
       return found;
     });
   }
@@ -239,7 +240,9 @@ export function loadAddon(file = findAddon()): RawAddon {
     process.dlopen(holder, file, os.constants.dlopen?.RTLD_NOW ?? 0);
   } catch (error) {
     const reason = messageOf(error);
-    throw new ConcertinaError('engine-unavailable', `The engine cannot be loaded: ${reason}`, hint, { cause: error });
+    throw new ConcertinaError('engine-unavailable', msg`The engine cannot be loaded: ${{ reason }}`, hint, {
+      cause: error,
+    });
   }
   return holder.exports as RawAddon;
 }
@@ -248,7 +251,11 @@ function findAddon(): string {
   const candidates = addonCandidates();
   const found = candidates.find((file) => fs.existsSync(file));
   if (found) return found;
-  throw new ConcertinaError('engine-unavailable', `The engine was not found in ${candidates.join(', ')}`, hint);
+  throw new ConcertinaError(
+    'engine-unavailable',
+    msg`The engine was not found in ${{ join: candidates.join(', ') }}`,
+    hint,
+  );
 }
 
 /** where to look, in this order */

@@ -1,5 +1,6 @@
 /** Life of a native object: no use after dispose, dispose once, running work and children end first. */
 
+import { msg } from '@lingui/core/runtime-macro';
 import { ConcertinaError, errorCodeSchema, shownMessage } from '../../contract/errors';
 import type { RawAddon, RawCancellation } from './raw';
 import type { Progress } from './types';
@@ -22,7 +23,7 @@ export class DisposeGuard {
   /** throws after dispose */
   check(): void {
     if (this.#disposal)
-      throw new ConcertinaError('bad-request', `The ${this.#what} was closed`, 'Load the model again.');
+      throw new ConcertinaError('bad-request', `The ${this.#what} was closed`, msg`Load the model again.`);
   }
 
   /** dispose cancels the job and waits for it */

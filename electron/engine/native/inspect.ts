@@ -7,6 +7,7 @@
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { msg } from '@lingui/core/runtime-macro';
 import { ConcertinaError, type ErrorCode, messageOf, shownMessage, shownText } from '../../contract/errors';
 import { poolingOf } from '../../contract/lib/embeddings';
 import { firstBytes, GgufError, type GgufHeader, type GgufTensor, readHeader } from '../../contract/lib/gguf';
@@ -109,7 +110,7 @@ function invalid(message: string, hint = downloadHint): ConcertinaError {
 }
 
 function throwIfCanceled(signal?: AbortSignal): void {
-  if (signal?.aborted) throw new ConcertinaError('cancelled', 'Loading was canceled.');
+  if (signal?.aborted) throw new ConcertinaError('cancelled', msg`Loading was canceled.`);
 }
 
 const sum = (numbers: number[]): number => numbers.reduce((total, number) => total + number, 0);

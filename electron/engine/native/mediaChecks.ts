@@ -3,7 +3,9 @@
  * decode whatever one of their libraries knows, to any size: here the bytes must be in the request, of a known format, and what they
  * decode to is bounded by what their header says.
  */
+
 import { readFile } from 'node:fs/promises';
+import { msg } from '@lingui/core/runtime-macro';
 import { ConcertinaError } from '../../contract/errors';
 import { limits } from '../../contract/limits';
 
@@ -46,7 +48,7 @@ function requireSafeOne(media: string): void {
 export async function decodableFile(path: string): Promise<Buffer> {
   const bytes = await readFile(path).catch((cause: unknown) => {
     const message = 'An image or sound of this chat is not stored any more.';
-    throw new ConcertinaError('not-found', message, 'Attach it again.', { cause });
+    throw new ConcertinaError('not-found', message, msg`Attach it again.`, { cause });
   });
   requireDecodable(bytes);
   return bytes;

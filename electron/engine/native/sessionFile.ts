@@ -5,6 +5,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { appendFile, open, rename, rm } from 'node:fs/promises';
+import { msg } from '@lingui/core/runtime-macro';
 import type { EffectiveContext } from '../../contract/engine';
 import { ConcertinaError, messageOf } from '../../contract/errors';
 import { toCodedError } from './guards';
@@ -54,7 +55,7 @@ export async function saveSession(
     const known = toCodedError(error);
     if (known instanceof ConcertinaError && known.code !== 'storage-failed') throw known;
     const hint = 'Check the folder and the free space of the disk.';
-    throw new ConcertinaError('storage-failed', `${path} cannot be written`, hint, { cause: error });
+    throw new ConcertinaError('storage-failed', msg`${{ path }} cannot be written`, hint, { cause: error });
   }
 }
 
@@ -70,7 +71,7 @@ export async function loadSession(
   if ((await checksumOf(addon, path, covered, cancellation)) !== checksum) throw corrupt(path, 'its checksum is wrong');
   if (from + tokens > nCtx) {
     const message = `The session has ${from + tokens} tokens, the context holds ${nCtx}`;
-    throw new ConcertinaError('context-full', message, 'Choose a longer context.');
+    throw new ConcertinaError('context-full', message, msg`Choose a longer context.`);
   }
   return raw.restoreCells(path, parts, from, cancellation);
 }
@@ -88,7 +89,7 @@ async function checksumOf(
 /** What a file with this label says about itself in its first and last bytes. */
 async function readFrame(path: string, label: string) {
   const file = await open(path, 'r').catch(() => {
-    throw new ConcertinaError('not-found', `There is no session file ${path}`);
+    throw new ConcertinaError('not-found', msg`There is no session file ${{ path }}`);
   });
   try {
     const { size } = await file.stat();

@@ -2,7 +2,9 @@
  * What answers requests of the API: the model in use, or the one that a request names, which is loaded first. Also which
  * requests run, the list of models, and the end of a model that nobody has asked for a while.
  */
+
 import { randomUUID } from 'node:crypto';
+import { msg } from '@lingui/core/runtime-macro';
 import type { RunningRequest } from '../../contract/api';
 import type { EngineStatus } from '../../contract/engine';
 import type { ApiPart, ApiRequest } from '../../contract/engineContract';
@@ -117,7 +119,7 @@ export class ApiService {
       });
     } catch (error) {
       if (!ending.signal.aborted) throw error;
-      throw new ConcertinaError('cancelled', 'The request was ended in the window of Concertina.');
+      throw new ConcertinaError('cancelled', msg`The request was ended in the window of Concertina.`);
     } finally {
       this.running.delete(one.id);
       this.changed.emit(this.requests());
@@ -158,7 +160,7 @@ export class ApiService {
     if (isMoving(engine.status())) throw notLoaded();
     if (wanted === null || (modelId === null && !engine.rests && !isThere)) throw notLoaded('No model is loaded.');
     await waitUntil(engine.changed, signal, () => {
-      if (signal.aborted) throw new ConcertinaError('cancelled', 'The request was canceled before it began.');
+      if (signal.aborted) throw new ConcertinaError('cancelled', msg`The request was canceled before it began.`);
       return engine.status().state !== 'generating';
     });
     const {
@@ -273,7 +275,7 @@ class ModelTurns {
       const leave = (): void => {
         const index = this.waiting.indexOf(one);
         if (index >= 0) this.waiting.splice(index, 1);
-        reject(new ConcertinaError('cancelled', 'The request was canceled before its turn came.'));
+        reject(new ConcertinaError('cancelled', msg`The request was canceled before its turn came.`));
         this.startNext();
       };
       if (signal.aborted) return leave();

@@ -3,8 +3,10 @@
  * `concertina serve`. Follows the settings, and tells windows whether it listens and who asks. Where the API is served by the
  * command line, it tells what that was started with.
  */
+
 import { createServer, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { msg } from '@lingui/core/runtime-macro';
 import type { ApiStatus } from '../../contract/api';
 import { ConcertinaError, type ErrorPayload, toErrorPayload } from '../../contract/errors';
 import type { LocalApiSettings } from '../../contract/lib/localApi';
@@ -103,7 +105,7 @@ export class LocalApi {
   private requireOwn(): void {
     if (!this.served) return;
     const hint = 'It says at its start where the key is. Start it with another --key to change it.';
-    throw new ConcertinaError('forbidden', 'The key of this API belongs to `concertina serve`.', hint);
+    throw new ConcertinaError('forbidden', msg`The key of this API belongs to \`concertina serve\`.`, hint);
   }
 
   private follow(): Promise<void> {
@@ -180,9 +182,17 @@ async function listen(server: Server, port: number): Promise<void> {
   } catch (error) {
     const { code } = error as { code?: unknown };
     if (code === 'EADDRINUSE')
-      throw new ConcertinaError('busy', `Port ${port} is taken by another program.`, 'Choose another port.');
+      throw new ConcertinaError(
+        'busy',
+        msg`Port ${{ port: String(port) }} is taken by another program.`,
+        msg`Choose another port.`,
+      );
     if (code === 'EACCES')
-      throw new ConcertinaError('forbidden', `The system does not allow port ${port}.`, 'Choose another port.');
+      throw new ConcertinaError(
+        'forbidden',
+        msg`The system does not allow port ${{ port: String(port) }}.`,
+        msg`Choose another port.`,
+      );
     throw error;
   }
 }

@@ -2,7 +2,9 @@
  * Briefs of the oldest messages: what one would cost, its writing by the model, and what a person changes of it. It is asked
  * for behind the messages themselves, of which the context mostly still holds what it has read.
  */
+
 import { randomUUID } from 'node:crypto';
+import { msg } from '@lingui/core/runtime-macro';
 import { type Chat, type Message, reserveOf } from '../../contract/chats';
 import type { StreamFrame } from '../../contract/engine';
 import type { GenerateRequest, PromptMessage } from '../../contract/engineContract';
@@ -100,13 +102,13 @@ export class Briefs {
 
   async make(chatId: string, leafId: string | null): Promise<void> {
     if (this.turns.isAnswering(chatId)) {
-      throw new ConcertinaError('busy', 'An answer is being written.', 'Wait for it, or stop it.');
+      throw new ConcertinaError('busy', msg`An answer is being written.`, msg`Wait for it, or stop it.`);
     }
     await this.start(chatId, async () => {
       const planned = await this.planned(chatId, leafId);
       if (planned) return planned;
       const hint = 'The last two questions, and messages with documents, are never shortened.';
-      throw new ConcertinaError('bad-request', 'There is too little to shorten in this chat.', hint);
+      throw new ConcertinaError('bad-request', msg`There is too little to shorten in this chat.`, hint);
     });
   }
 
@@ -127,7 +129,7 @@ export class Briefs {
 
   async edit(chatId: string, briefId: string, text: string): Promise<Brief> {
     const known = (await this.chats.open(chatId)).briefs.find(({ id }) => id === briefId);
-    if (!known) throw new ConcertinaError('not-found', 'This brief is not there any more.');
+    if (!known) throw new ConcertinaError('not-found', msg`This brief is not there any more.`);
     // without a model it cannot be counted
     const [tokens = known.tokens] = await this.engine.countTexts([text]).catch(() => []);
     const brief = { ...known, text, tokens, edited: true };
@@ -201,7 +203,7 @@ export class Briefs {
 
   /** One at a time in a chat. Resolves when it is being written, or there is none to write. */
   private async start(chatId: string, plan: () => Promise<Planned | null>): Promise<void> {
-    if (this.running.has(chatId)) throw new ConcertinaError('busy', 'This chat is being shortened already.');
+    if (this.running.has(chatId)) throw new ConcertinaError('busy', msg`This chat is being shortened already.`);
     const one: Running = {
       ...{ controller: new AbortController(), requestId: randomUUID(), progress: null, done: Promise.resolve() },
     };
@@ -249,7 +251,7 @@ export class Briefs {
       ...{ createdAt: Date.now(), edited: false },
     };
     await this.chats.note(chat.id, (at, state) => {
-      if (!findMessage(state, throughId)) throw new ConcertinaError('not-found', 'This chat is not there any more.');
+      if (!findMessage(state, throughId)) throw new ConcertinaError('not-found', msg`This chat is not there any more.`);
       return { type: 'brief', version: 1, at, brief };
     });
     return { brief, problem: null };

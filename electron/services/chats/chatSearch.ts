@@ -1,5 +1,6 @@
 /** Search of all chats, in a worker thread: logs of hundreds of megabytes never hold up the main process. */
 
+import { msg } from '@lingui/core/runtime-macro';
 import { ConcertinaError } from '../../contract/errors';
 import {
   type ChatSearchAnswer,
@@ -32,5 +33,5 @@ export class ChatSearch extends TaskThread<SearchTask, ChatSearchAnswer> {
 
 function lost(cause: Error): ConcertinaError {
   const message = `The search ended unexpectedly (${cause.message}).`;
-  return new ConcertinaError('internal', message, 'Search again.', { cause });
+  return new ConcertinaError('internal', message, msg`Search again.`, { cause });
 }

@@ -1,7 +1,9 @@
 /** Chats on disk: chats/<id>.jsonl, append-only, with a trash folder beside it. The index can be deleted at any time. */
+
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import type { ChatSummary, Message, Summary, TrashedChat } from '../../contract/chats';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import { SerialQueue } from '../../contract/lib/serialQueue';
@@ -146,7 +148,7 @@ export class ChatStore {
 
   async selectBranch(id: string, leafId: string): Promise<ChatState> {
     const chat = await this.open(id);
-    if (!findMessage(chat, leafId)) throw notFound('message');
+    if (!findMessage(chat, leafId)) throw gone('message');
     await this.append(id, [{ type: 'leaf', at: chat.updatedAt, leafId }], false);
     return this.open(id);
   }
@@ -185,7 +187,7 @@ export class ChatStore {
   async reopen(id: string, messageId: string): Promise<void> {
     await this.append(id, [{ type: 'continue', at: this.now(), id: messageId }], true, (chat) => {
       if (findMessage(chat, messageId)?.stopReason === null) {
-        throw new ConcertinaError('busy', 'This answer is being written.', 'Wait for it, or stop it.');
+        throw new ConcertinaError('busy', msg`This answer is being written.`, msg`Wait for it, or stop it.`);
       }
     });
     this.unfinished.set(messageId, id);
@@ -200,7 +202,7 @@ export class ChatStore {
     }
     this.emitChange(id);
     const message = findMessage(await this.open(id), messageId);
-    if (!message) throw notFound('message');
+    if (!message) throw gone('message');
     return message;
   }
 
@@ -223,7 +225,7 @@ export class ChatStore {
   remove(id: string): Promise<void> {
     return this.inOrder(id, async () => {
       const summary = this.index.get(id);
-      if (!summary) throw notFound('chat');
+      if (!summary) throw gone('chat');
       await this.writeRest(id);
       await this.trash.take(this.pathOf(id), summary);
       this.chats.delete(id);
@@ -234,7 +236,7 @@ export class ChatStore {
 
   async restore(id: string): Promise<ChatSummary> {
     await this.inOrder(id, async () => {
-      if (!isChatId(id)) throw notFound('chat');
+      if (!isChatId(id)) throw gone('chat');
       await this.trash.giveBack(id, this.pathOf(id));
       await this.state(id);
     });
@@ -320,7 +322,7 @@ export class ChatStore {
 
   private async read(id: string): Promise<ChatState> {
     const text = isChatId(id) ? await readTextIfThere(this.pathOf(id)) : null;
-    if (text === null) throw notFound('chat');
+    if (text === null) throw gone('chat');
     const { records, damaged } = parseLog(text);
     const { birthtimeMs } = await stat(this.pathOf(id));
     const chat = replay(id, birthtimeMs, records);
@@ -365,7 +367,7 @@ export class ChatStore {
 
   private emitChange(id: string): ChatSummary {
     const summary = this.index.get(id);
-    if (!summary) throw notFound('chat');
+    if (!summary) throw gone('chat');
     this.changed.emit(this.list());
     return summary;
   }
@@ -393,6 +395,9 @@ export function isChatId(id: string): boolean {
   return /^[A-Za-z0-9-]{1,64}$/.test(id);
 }
 
-function notFound(what: string): ConcertinaError {
-  return new ConcertinaError('not-found', `This ${what} is not there any more.`);
+function gone(what: 'chat' | 'message'): ConcertinaError {
+  return new ConcertinaError(
+    'not-found',
+    what === 'chat' ? msg`This chat is not there any more.` : msg`This message is not there any more.`,
+  );
 }

@@ -2,6 +2,7 @@
 
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import { z } from 'zod';
 import { type ChatSummary, chatSummarySchema, type TrashedChat } from '../../contract/chats';
 import { ConcertinaError } from '../../contract/errors';
@@ -74,7 +75,7 @@ export class ChatTrash {
 
   /** For good. */
   async destroy(id: string): Promise<void> {
-    if (!this.index.get(id)) throw new ConcertinaError('not-found', 'This chat is not in the trash any more.');
+    if (!this.index.get(id)) throw new ConcertinaError('not-found', msg`This chat is not in the trash any more.`);
     try {
       await rm(this.pathOf(id), { force: true });
     } catch (error) {
@@ -99,7 +100,7 @@ async function move(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);
   } catch (error) {
-    if (isMissing(error)) throw new ConcertinaError('not-found', 'This chat is not there any more.');
+    if (isMissing(error)) throw new ConcertinaError('not-found', msg`This chat is not there any more.`);
     throw storageError('The chat could not be moved', error);
   }
 }

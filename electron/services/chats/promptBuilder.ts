@@ -4,6 +4,8 @@
  * a turn begin with those of the turn before it.
  */
 
+import type { MessageDescriptor } from '@lingui/core';
+import { msg } from '@lingui/core/runtime-macro';
 import { type Attachment, type Chat, type Message, releasedOf, reserveOf, withoutReleased } from '../../contract/chats';
 import type { PromptMessage } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
@@ -274,15 +276,15 @@ export class Questions {
   private noRoom(name: string, { leaveOut, newChat }: Remedies): ConcertinaError {
     const size = this.engine.contextSize();
     const ways = [
-      ...(leaveOut ? ['have the oldest messages left out when the context is full (in the settings)'] : []),
-      ...(newChat ? [`ask in a new chat with ${name}`] : []),
-      ...(size < this.engine.trainedContext() ? ['choose a longer context'] : []),
-    ];
-    const full = newChat ? 'This chat is full' : 'This question is too long';
+      ...(leaveOut ? [msg`have the oldest messages left out when the context is full (in the settings)`] : []),
+      ...(newChat ? [msg`ask in a new chat with ${{ name }}`] : []),
+      ...(size < this.engine.trainedContext() ? [msg`choose a longer context`] : []),
+    ].reduce<MessageDescriptor | null>((ways, way) => (ways ? msg`${{ ways }}, or ${{ way }}` : way), null);
+    const full = newChat ? msg`This chat is full` : msg`This question is too long`;
     return new ConcertinaError(
       'context-full',
-      `${full}: the context of ${size.toLocaleString('en')} tokens has no room left for passages of ${name}.`,
-      ways.length > 0 ? `You can ${ways.join(', or ')}.` : 'Ask with fewer words.',
+      msg`${{ full }}: the context of ${{ size: size }} tokens has no room left for passages of ${{ name }}.`,
+      ways ? msg`You can ${{ ways }}.` : msg`Ask with fewer words.`,
     );
   }
 }
@@ -298,7 +300,7 @@ function isFixed(attachment: Attachment): boolean {
 function tooLarge(name: string, tokens: number, size: number): ConcertinaError {
   return new ConcertinaError(
     'context-full',
-    `${name} has ${tokens.toLocaleString('en')} tokens, the context holds ${size.toLocaleString('en')}.`,
-    'Attach pages, headings or passages of it, or choose a longer context.',
+    msg`${{ name }} has ${{ tokens: tokens }} tokens, the context holds ${{ size: size }}.`,
+    msg`Attach pages, headings or passages of it, or choose a longer context.`,
   );
 }

@@ -3,7 +3,9 @@
  * its KV cache is kept as that of any chat's beginning is. A question goes before it: the reading makes way, and goes on behind
  * the answer with what it has read.
  */
+
 import { randomUUID } from 'node:crypto';
+import { msg } from '@lingui/core/runtime-macro';
 import { templateOptionsOf } from '../../contract/engineContract';
 import { ConcertinaError, type ErrorPayload, toErrorPayload } from '../../contract/errors';
 import { type ShelfDocument, type ShelfReading, shelfChatId } from '../../contract/lib/shelf';
@@ -156,7 +158,7 @@ export class ReadAhead {
   private entryOf(documentId: string): ShelfDocument {
     const entry = this.parts.shelf.get().documents.find((one) => one.documentId === documentId);
     if (entry) return entry;
-    throw new ConcertinaError('not-found', 'This document is not on the shelf any more.');
+    throw new ConcertinaError('not-found', msg`This document is not on the shelf any more.`);
   }
 
   private change(documentId: string, change: Partial<ShelfReading>): void {

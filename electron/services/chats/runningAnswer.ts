@@ -1,5 +1,6 @@
 /** One answer while it is written: gathers its frames and puts the new text on disk about once a second. */
 
+import { msg } from '@lingui/core/runtime-macro';
 import {
   type AnswerStats,
   type Drafts,
@@ -194,8 +195,8 @@ function tooLong(rolls: boolean, contextSize: number): ConcertinaError {
     : 'the passages of earlier questions, the chat';
   return new ConcertinaError(
     'context-full',
-    `Even without ${without} does not fit into the context of ${contextSize.toLocaleString('en-US')} tokens.`,
-    'Raise the context length, choose a smaller cache type, or attach less of the documents.',
+    msg`Even without ${{ without }} does not fit into the context of ${{ contextSize: contextSize }} tokens.`,
+    msg`Raise the context length, choose a smaller cache type, or attach less of the documents.`,
   );
 }
 

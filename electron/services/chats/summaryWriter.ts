@@ -2,6 +2,7 @@
  * Summarizes documents that may be longer than the context: part by part, then the results are joined, by groups first where
  * they are too long for one pass. What is left to do follows from the parts alone, so it goes on after any end.
  */
+import { msg } from '@lingui/core/runtime-macro';
 import {
   type Attachment,
   openPart,
@@ -46,7 +47,7 @@ export class SummaryWriter {
     for (const attachment of attachments) {
       if (isMedia(attachment.part)) {
         const message = `${attachment.name} has no text that could be read part by part.`;
-        throw new ConcertinaError('bad-request', message, 'Ask about it instead, or remove it.');
+        throw new ConcertinaError('bad-request', message, msg`Ask about it instead, or remove it.`);
       }
       await this.sources.texts.characters(attachment);
     }
@@ -80,7 +81,7 @@ export class SummaryWriter {
       const text = (start: number, end: number) => this.sources.store.text(documentId, start, end);
       parts.push(...(await partsOf({ attachment, sections, tokens, text }, room, attachments.length > 1)));
     }
-    if (parts.length === 0) throw new ConcertinaError('bad-request', 'There are no words in what was chosen.');
+    if (parts.length === 0) throw new ConcertinaError('bad-request', msg`There are no words in what was chosen.`);
     return parts;
   }
 
@@ -198,15 +199,15 @@ async function groupsOf(
 function nothingWritten(): ConcertinaError {
   return new ConcertinaError(
     'bad-request',
-    'The model wrote nothing about any part.',
-    'Models that think first may need more room: raise what is kept free for the answer, or choose another model.',
+    msg`The model wrote nothing about any part.`,
+    msg`Models that think first may need more room: raise what is kept free for the answer, or choose another model.`,
   );
 }
 
 function tooLong(): ConcertinaError {
   return new ConcertinaError(
     'context-full',
-    'The results of two parts do not fit into the context together.',
-    'Raise the context length, or lower what is kept free for the answer.',
+    msg`The results of two parts do not fit into the context together.`,
+    msg`Raise the context length, or lower what is kept free for the answer.`,
   );
 }

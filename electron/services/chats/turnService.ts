@@ -1,5 +1,7 @@
 /** A turn: a question appended to a chat and the answer to it, from the first frame to the final record. */
+
 import { randomUUID } from 'node:crypto';
+import { msg } from '@lingui/core/runtime-macro';
 import type { Turn } from '../../contract/chatOperations';
 import {
   type Attachment,
@@ -122,7 +124,7 @@ export class TurnService {
     const chat = await this.ready(chatId);
     const message = findMessage(chat, messageId);
     if (!message) throw missingMessage();
-    if (message.role !== 'user') throw new ConcertinaError('bad-request', 'Only a question can be edited.');
+    if (message.role !== 'user') throw new ConcertinaError('bad-request', msg`Only a question can be edited.`);
     return this.ask(chat, message.parentId, text, attachments ?? message.attachments.map(asAsked));
   }
 
@@ -342,11 +344,11 @@ function failedEnd(answer: RunningAnswer, error: unknown): End {
 }
 
 function refuseToGoOn(what: string): ConcertinaError {
-  return new ConcertinaError('bad-request', what, 'Let the question be answered again instead.');
+  return new ConcertinaError('bad-request', what, msg`Let the question be answered again instead.`);
 }
 
 function missingMessage(): ConcertinaError {
-  return new ConcertinaError('not-found', 'This message is not there any more.');
+  return new ConcertinaError('not-found', msg`This message is not there any more.`);
 }
 
 interface TurnsSetUp {

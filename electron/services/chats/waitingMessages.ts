@@ -2,7 +2,9 @@
  * waiting.json: questions that were asked while an answer was being written. The first of a chat is sent when the answer has
  * come to its end. After any other end, and after a restart, they stay until a person sends them.
  */
+
 import { randomUUID } from 'node:crypto';
+import { msg } from '@lingui/core/runtime-macro';
 import { type WaitingList, type WaitingMessage, waitingListSchema } from '../../contract/chatOperations';
 import type { StopReason } from '../../contract/chats';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
@@ -50,7 +52,11 @@ export class WaitingMessages extends JsonFile<WaitingList> {
   async add({ chatId, text, attachments }: Omit<WaitingMessage, 'id' | 'held'>): Promise<void> {
     await this.change(({ messages }) => {
       if (messages.length >= mostWaiting) {
-        throw new ConcertinaError('busy', `${mostWaiting} messages wait already.`, 'Remove one of them first.');
+        throw new ConcertinaError(
+          'busy',
+          msg`${{ mostWaiting }} messages wait already.`,
+          msg`Remove one of them first.`,
+        );
       }
       return { messages: [...messages, { id: randomUUID(), chatId, text, attachments, held: null }] };
     });
@@ -144,5 +150,5 @@ const whyHeld: Record<StopReason, string | null> = {
 };
 
 function missing(): ConcertinaError {
-  return new ConcertinaError('not-found', 'This message does not wait any more.', 'It was sent, or removed.');
+  return new ConcertinaError('not-found', msg`This message does not wait any more.`, msg`It was sent, or removed.`);
 }

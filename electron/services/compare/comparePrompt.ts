@@ -1,4 +1,5 @@
 /** What every column reads, as the engine is given it: texts in place of ids. */
+import { msg } from '@lingui/core/runtime-macro';
 import { type Attachment, type Chat, releasedOf, titleFrom, withoutReleased } from '../../contract/chats';
 import type { ComparePrompt } from '../../contract/compare';
 import type { CompareTask } from '../../contract/engineContract';
@@ -85,8 +86,8 @@ async function askedBy(prompt: ComparePrompt, parts: Pick<PromptParts, 'chats' |
   if (branch.length === 0) {
     throw new ConcertinaError(
       'bad-request',
-      'This chat has no question yet.',
-      'Ask something first, or type a prompt.',
+      msg`This chat has no question yet.`,
+      msg`Ask something first, or type a prompt.`,
     );
   }
   return { chat, sources: branch, asked: prompt };

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import type {
   CompareFrame,
   ComparePlan,
@@ -93,7 +94,11 @@ export class CompareService {
   /** Rejects with `busy` while another one runs. */
   async start(request: CompareRequest): Promise<{ runId: string }> {
     if (this.running || this.starting) {
-      throw new ConcertinaError('busy', 'A comparison is running already.', 'Wait until it has ended, or cancel it.');
+      throw new ConcertinaError(
+        'busy',
+        msg`A comparison is running already.`,
+        msg`Wait until it has ended, or cancel it.`,
+      );
     }
     this.starting = true;
     try {

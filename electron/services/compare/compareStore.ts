@@ -2,6 +2,7 @@
 
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import {
   type CompareColumn,
   type CompareRequest,
@@ -50,7 +51,7 @@ export class CompareStore {
     if (text !== undefined) return compareRunSchema.parse(JSON.parse(text));
     const run = this.summaries.has(id) ? await this.read(this.path(id)) : null;
     if (run) return run;
-    throw new ConcertinaError('not-found', 'This comparison is not stored any more.');
+    throw new ConcertinaError('not-found', msg`This comparison is not stored any more.`);
   }
 
   /** The newest of two saves of one run is the one that stays. */

@@ -1,7 +1,9 @@
 /** Documents that came with a file of exported chats: their text was taken out elsewhere, their files are not here. */
+
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import type { DocumentInfo, ExportedDocument, Section } from '../../contract/documents';
 import { ConcertinaError } from '../../contract/errors';
 import { usualPart } from '../../contract/lib/senses';
@@ -28,8 +30,8 @@ export async function importDocument(
   if (!cover(sections, text.length)) {
     throw new ConcertinaError(
       'bad-request',
-      `The sections of ${document.name} do not fit its text.`,
-      'Export it again.',
+      msg`The sections of ${{ name: document.name }} do not fit its text.`,
+      msg`Export it again.`,
     );
   }
   const id = createHash('sha256')
@@ -78,7 +80,7 @@ async function importFile(
 ): Promise<DocumentInfo> {
   const file = Buffer.from(base64, 'base64');
   if (file.length === 0)
-    throw new ConcertinaError('bad-request', `The file of ${name} is not there.`, 'Export it again.');
+    throw new ConcertinaError('bad-request', msg`The file of ${{ name }} is not there.`, msg`Export it again.`);
   const id = await documentId(createHash('sha256').update(file).digest('hex'), kind, '');
   const known = await store.find(id);
   if (known) return known;

@@ -5,6 +5,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { mkdir, mkdtemp, open, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { msg } from '@lingui/core/runtime-macro';
 import { z } from 'zod';
 import { type DocumentInfo, documentSchema, type Section, sectionSchema } from '../../contract/documents';
 import { ConcertinaError } from '../../contract/errors';
@@ -108,7 +109,7 @@ export class DocumentStore {
     const { document } = await this.required(id);
     const path = originalPath(this.place(id));
     if (document.original && existsSync(path)) return path;
-    throw new ConcertinaError('not-found', 'The file of this document is not kept.', 'Attach the file again.');
+    throw new ConcertinaError('not-found', msg`The file of this document is not kept.`, msg`Attach the file again.`);
   }
 
   /** The file of a page that was drawn, which is kept with the document. */
@@ -251,8 +252,8 @@ function isId(text: string): boolean {
 function gone(): ConcertinaError {
   return new ConcertinaError(
     'not-found',
-    'The text of this document is not stored any more.',
-    'Attach the file again.',
+    msg`The text of this document is not stored any more.`,
+    msg`Attach the file again.`,
   );
 }
 

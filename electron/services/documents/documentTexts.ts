@@ -1,5 +1,6 @@
 /** The blocks of documents that prompts are made of, read from the store; those that were used last stay in memory. */
 
+import { msg } from '@lingui/core/runtime-macro';
 import type { Attachment, AttachmentPart } from '../../contract/chats';
 import type { Section } from '../../contract/documents';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
@@ -23,7 +24,7 @@ export class DocumentTexts {
   async block(attachment: Attachment): Promise<string> {
     if (isMedia(attachment.part)) {
       const message = `${attachment.name} cannot be used here: text alone is read.`;
-      throw new ConcertinaError('bad-request', message, 'Leave it out.');
+      throw new ConcertinaError('bad-request', message, msg`Leave it out.`);
     }
     const key = JSON.stringify([attachment.documentId, attachment.name, attachment.part]);
     const block = this.blocks.get(key) ?? (await this.read(attachment));
@@ -94,8 +95,8 @@ export class DocumentTexts {
 function gone(name: string): ConcertinaError {
   return new ConcertinaError(
     'not-found',
-    `The text of ${name} is not stored any more.`,
-    'Attach the same file again; then everything that was asked about it works again.',
+    msg`The text of ${{ name }} is not stored any more.`,
+    msg`Attach the same file again; then everything that was asked about it works again.`,
   );
 }
 
@@ -176,7 +177,10 @@ export function attributeOf(name: string): string {
 }
 
 function missingSection(index: number, count: number): never {
-  throw new ConcertinaError('bad-request', `The document has ${count} sections; there is no section ${index + 1}.`);
+  throw new ConcertinaError(
+    'bad-request',
+    msg`The document has ${{ count }} sections; there is no section ${{ value: index + 1 }}.`,
+  );
 }
 
 // Tokens of documents, section by section, counted once for each model.

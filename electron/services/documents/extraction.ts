@@ -2,6 +2,7 @@
  * Has a process of its own take the words out of one document, or draw one of its pages, and ends it when it is not wanted or
  * does not move.
  */
+import { msg } from '@lingui/core/runtime-macro';
 import { z } from 'zod';
 import { type DocumentKind, type PagesRead, pagesReadSchema, type Section } from '../../contract/documents';
 import { ConcertinaError, errorPayloadSchema } from '../../contract/errors';
@@ -190,7 +191,7 @@ class SectionCollector {
 }
 
 export function canceled(): ConcertinaError {
-  return new ConcertinaError('cancelled', 'The document was not attached.');
+  return new ConcertinaError('cancelled', msg`The document was not attached.`);
 }
 
 function endOf(exit: ProcessExit, name: string, { memoryBytes, stallSeconds, totalSeconds }: ReadingLimits) {
@@ -208,8 +209,8 @@ function saysNothing(name: string, silenceMs: number): ConcertinaError {
 function givenUp(name: string, why: string): ConcertinaError {
   return new ConcertinaError(
     'document-invalid',
-    `${name} was given up: ${why}.`,
-    'Save it again in the program that made it, or as another kind of file, and attach that.',
+    msg`${{ name }} was given up: ${{ why }}.`,
+    msg`Save it again in the program that made it, or as another kind of file, and attach that.`,
   );
 }
 
@@ -221,15 +222,15 @@ function time(seconds: number): string {
 function tooMuchMemory(name: string, bytes: number): ConcertinaError {
   return new ConcertinaError(
     'document-unsupported',
-    `${name} is too large when it is unpacked: it takes more than the ${Math.round(bytes / 1e6)} MB that a document may take.`,
-    'Split it and attach the parts that you need, or save it as plain text and attach that.',
+    msg`${{ name }} is too large when it is unpacked: it takes more than the ${{ round: Math.round(bytes / 1e6) }} MB that a document may take.`,
+    msg`Split it and attach the parts that you need, or save it as plain text and attach that.`,
   );
 }
 
 function crashed(name: string, reason: string): ConcertinaError {
   return new ConcertinaError(
     'document-invalid',
-    `The reading of ${name} ended unexpectedly (${reason}).`,
-    'Attach it again; if this happens twice, save the file again or as another kind.',
+    msg`The reading of ${{ name }} ended unexpectedly (${{ reason }}).`,
+    msg`Attach it again; if this happens twice, save the file again or as another kind.`,
   );
 }

@@ -1,6 +1,8 @@
 /** Images and sound that go to the model as they are, and pages as images: their files, their place in a prompt and their tokens. */
+
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
+import { msg } from '@lingui/core/runtime-macro';
 import type { Attachment } from '../../contract/chats';
 import type { DocumentInfo } from '../../contract/documents';
 import type { PromptMessage } from '../../contract/engineContract';
@@ -34,7 +36,7 @@ export async function storeMedia(
   await check(path);
   if (!(await copyOriginal(path, looked, '', originalPath(folder)))) {
     const hint = 'Check the free space of the disk, and attach it again.';
-    throw new ConcertinaError('storage-failed', `${looked.name} could not be stored.`, hint);
+    throw new ConcertinaError('storage-failed', msg`${{ name: looked.name }} could not be stored.`, hint);
   }
   await writeFile(textPath(folder), '', { mode: 0o600 });
   const facts = { characters: 0, pages: null, notices: [] };
@@ -82,7 +84,7 @@ export class MediaFiles {
     throw new ConcertinaError(
       'bad-request',
       `${this.engine.modelName() || 'This model'} ${beyondText(beyond)}.`,
-      'Choose a model with a projector (mmproj) for it, or ask in a new chat.',
+      msg`Choose a model with a projector (mmproj) for it, or ask in a new chat.`,
     );
   }
 
@@ -90,7 +92,7 @@ export class MediaFiles {
   async read(documentId: string): Promise<Buffer> {
     const { kind } = await this.store.get(documentId);
     if (kind !== 'image' && kind !== 'sound')
-      throw new ConcertinaError('bad-request', 'This document is neither an image nor sound.');
+      throw new ConcertinaError('bad-request', msg`This document is neither an image nor sound.`);
     return readFile(await this.store.originalPath(documentId));
   }
 
@@ -106,7 +108,11 @@ export class MediaFiles {
       return files;
     } catch (error) {
       if (!(error instanceof ConcertinaError) || error.code !== 'not-found') throw error;
-      throw new ConcertinaError('not-found', `The file of ${name} is not stored any more.`, 'Attach it again.');
+      throw new ConcertinaError(
+        'not-found',
+        msg`The file of ${{ name }} is not stored any more.`,
+        msg`Attach it again.`,
+      );
     }
   }
 }

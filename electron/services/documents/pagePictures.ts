@@ -1,4 +1,5 @@
 /** Pictures of the pages of stored documents, each drawn by a process of its own. */
+import { msg } from '@lingui/core/runtime-macro';
 import type { OperationInput } from '../../contract/contract';
 import type { PagePicture } from '../../contract/documents';
 import { ConcertinaError } from '../../contract/errors';
@@ -68,7 +69,7 @@ export class PagePictures {
   /** Those of the place that stand on this sheet. */
   private async wordsOf(documentId: string, sheet: number, place: Asked['place']): Promise<string> {
     const section = (await this.store.sections(documentId))[sheet - 1];
-    if (!section) throw new ConcertinaError('bad-request', `The document has no sheet ${sheet}.`);
+    if (!section) throw new ConcertinaError('bad-request', msg`The document has no sheet ${{ sheet }}.`);
     if (!place) return '';
     const start = Math.max(section.start, place.offset);
     const end = Math.min(section.end, place.end ?? place.offset + longestLine, start + mostMarked);

@@ -1,5 +1,6 @@
 /** Chooses the passages of documents that fit a question best, as many as there is room for. */
 
+import { msg } from '@lingui/core/runtime-macro';
 import type { Attachment, Passage, ScoredPassage, WordsAlone } from '../../contract/chats';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import { pagesNamedIn, pagesOfName } from '../../contract/lib/pages';
@@ -94,7 +95,7 @@ export class Retrieval {
     if (asker !== undefined) this.newest.set(asker, number);
     const sought = await this.searchModel.of(task.documentId, question);
     if (asker !== undefined && this.newest.get(asker) !== number)
-      throw new ConcertinaError('cancelled', 'A newer search took the place of this one.');
+      throw new ConcertinaError('cancelled', msg`A newer search took the place of this one.`);
     if (sought === null) return this.byWords(task, asker);
     if ('wordsAlone' in sought) return { ...(await this.byWords(task, asker)), ...sought };
     try {
@@ -184,5 +185,5 @@ export class PassageSearch extends TaskThread<PassageTask, FoundPassages> {
 
 function lost(cause: Error): ConcertinaError {
   const message = `The search for passages ended unexpectedly (${cause.message}).`;
-  return new ConcertinaError('internal', message, 'Try again, or attach pages or headings instead.', { cause });
+  return new ConcertinaError('internal', message, msg`Try again, or attach pages or headings instead.`, { cause });
 }

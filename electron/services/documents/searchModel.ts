@@ -5,6 +5,7 @@
 
 import { readFile, rm, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import type { WordsAlone } from '../../contract/chats';
 import type { SearchModel } from '../../contract/documents';
 import type { EngineStatus } from '../../contract/engine';
@@ -275,7 +276,7 @@ export class SearchModelService {
     const answer = await this.parts.embedder.embed(path, texts);
     if (answer.fingerprint !== fingerprint) {
       this.model = null;
-      throw new ConcertinaError('model-invalid', 'The file of the search model was replaced.', 'Search again.');
+      throw new ConcertinaError('model-invalid', msg`The file of the search model was replaced.`, msg`Search again.`);
     }
     const bytes = Buffer.from(answer.vectors, 'base64');
     return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));

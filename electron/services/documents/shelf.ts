@@ -1,6 +1,8 @@
 /** shelf.json: the documents that are kept for chats to begin with, and those of folders. Their texts are in the document store. */
+
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import { ConcertinaError } from '../../contract/errors';
 import {
   type Shelf,
@@ -45,8 +47,8 @@ export class ShelfStore extends JsonFile<Shelf> {
       if (shelf.documents.length + fresh.length > limits.maxShelf) {
         throw new ConcertinaError(
           'bad-request',
-          `The shelf holds ${limits.maxShelf.toLocaleString('en')} documents, and no more.`,
-          'Remove some from it first.',
+          msg`The shelf holds ${{ maxShelf: limits.maxShelf }} documents, and no more.`,
+          msg`Remove some from it first.`,
         );
       }
       const dated = fresh.map(({ documentId, name, addedAt = this.now() }) => ({ documentId, name, addedAt }));
@@ -114,11 +116,15 @@ function isFilled({ documents }: ShelfFolder): boolean {
 }
 
 function gone(name: string): ConcertinaError {
-  return new ConcertinaError('not-found', `The text of ${name} is not stored any more.`, 'Add the file again.');
+  return new ConcertinaError(
+    'not-found',
+    msg`The text of ${{ name }} is not stored any more.`,
+    msg`Add the file again.`,
+  );
 }
 
 function missing(): ConcertinaError {
-  return new ConcertinaError('not-found', 'This document is not on the shelf any more.');
+  return new ConcertinaError('not-found', msg`This document is not on the shelf any more.`);
 }
 
 // The operations of `electron/contract/lib/shelf.ts`.

@@ -3,8 +3,9 @@
 import { createHash } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
 import { chmod, copyFile, open, readdir, rm, stat } from 'node:fs/promises';
+import { msg } from '@lingui/core/runtime-macro';
 import type { DocumentKind } from '../../contract/documents';
-import { ConcertinaError, messageOf } from '../../contract/errors';
+import { ConcertinaError, reasonOf } from '../../contract/errors';
 import { noSenses, type Senses } from '../../contract/lib/senses';
 import { troubleOf } from '../../contract/lib/systemErrors';
 import { limits } from '../../contract/limits';
@@ -88,10 +89,10 @@ export async function documentId(sha256: string, kind: DocumentKind, languageFol
 export function tooLarge(name: string, most: number = limits.maxDocumentBytes): ConcertinaError {
   return new ConcertinaError(
     'document-unsupported',
-    `${name} is larger than ${Math.floor(most / 1e6)} MB, the most that can be attached.`,
+    msg`${{ name }} is larger than ${{ floor: Math.floor(most / 1e6) }} MB, the most that can be attached.`,
     most < limits.maxDocumentBytes
-      ? 'Make it smaller, and attach that.'
-      : 'Split it and attach the parts that you need.',
+      ? msg`Make it smaller, and attach that.`
+      : msg`Split it and attach the parts that you need.`,
   );
 }
 
@@ -100,10 +101,10 @@ async function sizeOf(path: string, name: string): Promise<number> {
     throw unreadable(name, error);
   });
   if (info.isDirectory()) {
-    throw new ConcertinaError('document-unsupported', `${name} is a folder.`, 'Attach the files in it.');
+    throw new ConcertinaError('document-unsupported', msg`${{ name }} is a folder.`, msg`Attach the files in it.`);
   }
   if (!info.isFile())
-    throw new ConcertinaError('document-unsupported', `${name} is not a file.`, 'Choose another one.');
+    throw new ConcertinaError('document-unsupported', msg`${{ name }} is not a file.`, msg`Choose another one.`);
   if (info.size > limits.maxDocumentBytes) throw tooLarge(name);
   return info.size;
 }
@@ -121,12 +122,17 @@ async function headOf(path: string): Promise<Buffer> {
 function unreadable(name: string, error: unknown): ConcertinaError {
   if (isMissing(error)) {
     const hint = 'Check that the disk is connected and the file was not moved.';
-    return new ConcertinaError('not-found', `There is no file ${name} at this place.`, hint);
+    return new ConcertinaError('not-found', msg`There is no file ${{ name }} at this place.`, hint);
   }
   const remedy = troubleOf(error)?.remedy || 'Check the permissions of the file.';
-  return new ConcertinaError('document-invalid', `${name} cannot be read: ${messageOf(error)}.`, remedy, {
-    cause: error,
-  });
+  return new ConcertinaError(
+    'document-invalid',
+    msg`${{ name }} cannot be read: ${{ why: reasonOf(error) }}.`,
+    remedy,
+    {
+      cause: error,
+    },
+  );
 }
 
 // What a file is, by its first bytes and its name; what the app cannot read is refused with what to do instead.

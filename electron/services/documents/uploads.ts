@@ -1,7 +1,9 @@
 /** Files that a browser sends in parts, because a page does not know their paths. */
+
 import { randomUUID } from 'node:crypto';
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import type { UploadPart } from '../../contract/documents';
 import { ConcertinaError } from '../../contract/errors';
 import { limits } from '../../contract/limits';
@@ -40,10 +42,12 @@ export class Uploads {
   async take(part: UploadPart): Promise<{ uploadId: string; file: { folder: string; path: string } | null }> {
     const uploadId = part.uploadId ?? (await this.begin(part));
     const upload = this.open.get(uploadId);
-    if (!upload) throw new ConcertinaError('not-found', 'This upload is not known any more.', 'Attach the file again.');
+    if (!upload)
+      throw new ConcertinaError('not-found', msg`This upload is not known any more.`, msg`Attach the file again.`);
     const data = Buffer.from(part.data, 'base64');
     const fits = part.offset === upload.received && upload.received + data.length <= upload.bytes;
-    if (!fits || upload.writing) throw new ConcertinaError('bad-request', 'The parts of the file do not fit together.');
+    if (!fits || upload.writing)
+      throw new ConcertinaError('bad-request', msg`The parts of the file do not fit together.`);
     upload.writing = true;
     try {
       await appendFile(upload.path, data, { mode: 0o600 });
@@ -69,7 +73,7 @@ export class Uploads {
     for (const [id, { lastAt }] of this.open) if (lastAt < this.now() - idleMs) await this.drop(id);
     if (this.open.size >= mostAtOnce) await this.dropIdlest();
     if (this.open.size >= mostAtOnce) {
-      throw new ConcertinaError('busy', 'Too many files are being sent at once.', 'Wait until some are done.');
+      throw new ConcertinaError('busy', msg`Too many files are being sent at once.`, msg`Wait until some are done.`);
     }
     const id = randomUUID();
     const folder = await this.folders.temporary();

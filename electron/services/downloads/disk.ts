@@ -1,6 +1,8 @@
 /** Room on the disk for a download, and what the disk says when there is none. */
+
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import { ConcertinaError, sizeText } from '../../contract/errors';
 import { troubleOf } from '../../contract/lib/systemErrors';
 import { isMissing, storageError } from '../lib/files';
@@ -32,8 +34,8 @@ export function diskFull(needed: number | null, free: number | null): Concertina
       : `: ${sizeText(needed)} are needed and ${sizeText(Math.max(0, free))} are free`;
   return new ConcertinaError(
     'disk-full',
-    `The disk is full${figures}.`,
-    'Make room, then resume the download: nothing of it is lost.',
+    msg`The disk is full${{ figures }}.`,
+    msg`Make room, then resume the download: nothing of it is lost.`,
   );
 }
 

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import { ConcertinaError } from '../../contract/errors';
 import type { HubPart } from '../../contract/hub';
 import { resolvePath } from '../hub/api';
@@ -139,8 +140,8 @@ async function receiveRight(options: DownloadOptions, file: PartFile, before: nu
   }
   throw new ConcertinaError(
     'download-damaged',
-    `${file.part.path} was received as a whole, but it is not what ${source.http.endpoint.host} promised.`,
-    'Resume the download to fetch it again. If the same happens, a mirror or proxy in between is at fault.',
+    msg`${{ path: file.part.path }} was received as a whole, but it is not what ${{ host: source.http.endpoint.host }} promised.`,
+    msg`Resume the download to fetch it again. If the same happens, a mirror or proxy in between is at fault.`,
   );
 }
 
@@ -216,7 +217,9 @@ async function withRetries(
 
 function gaveUp(error: HubError, attempts: number): ConcertinaError {
   const hint = 'Resume the download when the connection is better: nothing of it is lost.';
-  return new ConcertinaError(error.code, `${error.message} It was tried ${attempts} times.`, hint, { cause: error });
+  return new ConcertinaError(error.code, msg`${{ message: error.message }} It was tried ${{ attempts }} times.`, hint, {
+    cause: error,
+  });
 }
 
 async function requireGguf(file: PartFile): Promise<void> {

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import type { z } from 'zod';
 import { ConcertinaError, type ErrorPayload, toErrorPayload } from '../../contract/errors';
 import type { Download, downloadRequestSchema, HubPart } from '../../contract/hub';
@@ -147,7 +148,7 @@ export class Downloads {
   async settled(id: string): Promise<Download> {
     for (;;) {
       const item = this.items.get(id);
-      if (!item) throw new ConcertinaError('cancelled', 'The download was canceled.');
+      if (!item) throw new ConcertinaError('cancelled', msg`The download was canceled.`);
       const { state } = item.entry;
       if (state === 'done' || state === 'failed' || state === 'paused') {
         await item.run?.ended;
@@ -180,7 +181,7 @@ export class Downloads {
 
   private find(id: string): Item {
     const item = this.items.get(id);
-    if (!item) throw new ConcertinaError('not-found', 'This download is not on the list any more.');
+    if (!item) throw new ConcertinaError('not-found', msg`This download is not on the list any more.`);
     return item;
   }
 

@@ -1,4 +1,5 @@
 /** The engine process as an object with a life: start, ready, crash, restart, stop. It knows nothing of models. */
+import { msg } from '@lingui/core/runtime-macro';
 import type { Capabilities, Stall } from '../../contract/engine';
 import {
   type EngineClient,
@@ -185,7 +186,7 @@ export class EngineHost {
     this.transport = null;
     this.watchdog.clear();
     this.currentState = 'stopped';
-    this.remote.fail(new ConcertinaError('engine-unavailable', 'The app is closing.'));
+    this.remote.fail(new ConcertinaError('engine-unavailable', msg`The app is closing.`));
     if (!transport) return;
     await new Promise<void>((resolve) => {
       const limit = setTimeout(() => {
@@ -272,6 +273,6 @@ export class EngineHost {
   private notRunning(): ConcertinaError {
     if (this.problem) return this.problem;
     const what = this.lastCrash?.message ?? 'The engine is not running.';
-    return new ConcertinaError('engine-unavailable', what, 'Choose a model to start it again.');
+    return new ConcertinaError('engine-unavailable', what, msg`Choose a model to start it again.`);
   }
 }

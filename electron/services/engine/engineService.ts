@@ -1,6 +1,7 @@
 /** The engine as the other services ask for it: which model it has, and what that does: answers, counts and comparisons. */
 
 import { randomUUID } from 'node:crypto';
+import { msg } from '@lingui/core/runtime-macro';
 import type { OperationInput } from '../../contract/contract';
 import type { EngineStatus, GenerationResult, StreamFrame } from '../../contract/engine';
 import {
@@ -156,7 +157,7 @@ export class EngineService {
   async reload(force = false): Promise<EngineStatus> {
     const modelId = this.live.current.modelId ?? (await this.loading.wantedModelId());
     if (modelId === null)
-      throw new ConcertinaError('model-missing', 'There is no model to load.', 'Add a model first.');
+      throw new ConcertinaError('model-missing', msg`There is no model to load.`, msg`Add a model first.`);
     return this.loading.load(modelId, force);
   }
 
@@ -223,7 +224,7 @@ export class EngineService {
     onPart: (part: ApiPart, taken: (bytes: number) => void) => void,
     signal: AbortSignal,
   ): Promise<void> {
-    if (signal.aborted) throw new ConcertinaError('cancelled', 'The request was canceled before it began.');
+    if (signal.aborted) throw new ConcertinaError('cancelled', msg`The request was canceled before it began.`);
     const { client } = this.host;
     const requestId = randomUUID();
     const taken = (bytes: number) => void client.call('responseTaken', { requestId, bytes }).catch(() => undefined);
@@ -281,7 +282,7 @@ export class EngineService {
     this.host.start();
     await this.host.whenReady();
     await this.live.whenSettled(signal);
-    if (signal.aborted) throw new ConcertinaError('cancelled', 'The comparison was canceled before it began.');
+    if (signal.aborted) throw new ConcertinaError('cancelled', msg`The comparison was canceled before it began.`);
     const { modelId, state } = this.live.current;
     const loaded = state === 'ready' || state === 'generating';
     const { number } = this.loading;
@@ -332,7 +333,8 @@ export class EngineService {
   /** of the named model, or of the one that is loaded or would be */
   private async pathOf(modelId: string | undefined): Promise<string> {
     const id = modelId ?? this.live.current.modelId ?? (await this.loading.wantedModelId());
-    if (id === null) throw new ConcertinaError('model-missing', 'There is no model to estimate.', 'Add a model first.');
+    if (id === null)
+      throw new ConcertinaError('model-missing', msg`There is no model to estimate.`, msg`Add a model first.`);
     return this.library.pathOf(id);
   }
 }

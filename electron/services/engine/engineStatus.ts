@@ -1,4 +1,5 @@
 /** The engine's status as the windows see it, the one copy of it, and what it allows. Whoever learns something updates it. */
+import { msg } from '@lingui/core/runtime-macro';
 import type { EngineStatus } from '../../contract/engine';
 import { ConcertinaError } from '../../contract/errors';
 import { type Senses, sensesOf } from '../../contract/lib/senses';
@@ -60,15 +61,20 @@ export class LiveStatus {
     if (state === 'unavailable' || state === 'failed') {
       throw error
         ? ConcertinaError.fromPayload(error)
-        : new ConcertinaError('engine-unavailable', 'The engine is not running.', 'Choose a model to start it again.');
+        : new ConcertinaError(
+            'engine-unavailable',
+            msg`The engine is not running.`,
+            msg`Choose a model to start it again.`,
+          );
     }
-    if (state === 'empty') throw new ConcertinaError('model-missing', 'No model is loaded.', 'Choose a model first.');
+    if (state === 'empty')
+      throw new ConcertinaError('model-missing', msg`No model is loaded.`, msg`Choose a model first.`);
   }
 
   /** Waits while a model is on its way; rejects as `requireUsable` throws when none is, and with `cancelled`. */
   whenLoaded(signal: AbortSignal): Promise<void> {
     return waitUntil(this.changed, signal, () => {
-      if (signal.aborted) throw new ConcertinaError('cancelled', 'The answer was stopped before it began.');
+      if (signal.aborted) throw new ConcertinaError('cancelled', msg`The answer was stopped before it began.`);
       this.requireUsable();
       const { state, comparing } = this.status;
       return comparing === null && (state === 'ready' || state === 'generating');

@@ -4,8 +4,10 @@
  * One file at a time, so that it is known which file ended a process: that file is answered with an error, now and
  * whenever it is asked about again, and the next one gets a new process at once.
  */
+
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import type { ComparePlan } from '../../contract/compare';
 import type { MemoryEstimate } from '../../contract/engine';
 import {
@@ -164,7 +166,7 @@ export class ModelInspector {
     this.clearTimers();
     const { running } = this;
     this.running = null;
-    const error = new ConcertinaError('engine-unavailable', 'The app is closing.');
+    const error = new ConcertinaError('engine-unavailable', msg`The app is closing.`);
     for (const question of [...this.asked, ...this.waiting.splice(0)]) question.reject(error);
     this.asked.clear();
     running?.remote.fail(error);
@@ -201,7 +203,7 @@ export class ModelInspector {
       if (current && current.identity !== question.identity) return;
       this.waiting.shift();
       const known = this.endedBy.get(question.identity);
-      if (this.closed) question.reject(new ConcertinaError('engine-unavailable', 'The app is closing.'));
+      if (this.closed) question.reject(new ConcertinaError('engine-unavailable', msg`The app is closing.`));
       else if (known?.chances === 0) question.reject(known.error);
       else void this.answer(question);
     }

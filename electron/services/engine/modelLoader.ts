@@ -4,6 +4,7 @@
  */
 
 import { basename } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import type { EngineStatus } from '../../contract/engine';
 import type { ApiSettings, CalibrationPlaces, LoadResult } from '../../contract/engineContract';
 import { ConcertinaError, type ErrorPayload, toErrorPayload } from '../../contract/errors';
@@ -356,7 +357,7 @@ class LoadSequence {
 
   /** Throws `cancelled` when a person canceled this load before it got as far as the engine. */
   requireWanted(number: number): void {
-    if (number === this.canceled) throw new ConcertinaError('cancelled', 'Loading was canceled.');
+    if (number === this.canceled) throw new ConcertinaError('cancelled', msg`Loading was canceled.`);
   }
 
   /**

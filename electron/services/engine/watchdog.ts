@@ -1,5 +1,6 @@
 /** Notices an engine process that is alive but does not answer. It only reports: slow work must not be ended. */
 
+import { msg } from '@lingui/core/runtime-macro';
 import type { Stall } from '../../contract/engine';
 import { ConcertinaError } from '../../contract/errors';
 import type { ProcessExit } from './engineTransport';
@@ -139,13 +140,13 @@ export function endedWhenAsked(loading: boolean): ConcertinaError {
   return loading
     ? new ConcertinaError(
         'engine-crashed',
-        'The engine did not answer while it loaded the model, and was restarted.',
-        'Try again, or choose other settings or another model.',
+        msg`The engine did not answer while it loaded the model, and was restarted.`,
+        msg`Try again, or choose other settings or another model.`,
       )
     : new ConcertinaError(
         'engine-crashed',
-        'The engine did not answer and was restarted.',
-        'Nothing that was written is lost.',
+        msg`The engine did not answer and was restarted.`,
+        msg`Nothing that was written is lost.`,
       );
 }
 
@@ -158,7 +159,7 @@ function crashHint(retryInMs: number | null): string {
 export function killedWhileLoading(): ConcertinaError {
   return new ConcertinaError(
     'out-of-memory',
-    'The system ended the engine while it loaded the model, most likely for want of memory.',
-    'Choose a shorter context, a smaller cache type or a smaller model, or close other programs.',
+    msg`The system ended the engine while it loaded the model, most likely for want of memory.`,
+    msg`Choose a shorter context, a smaller cache type or a smaller model, or close other programs.`,
   );
 }

@@ -1,6 +1,7 @@
 /** The three questions of the hub's REST API that we have: search, one model, its files. Unknown keys are let through. */
 
 import { posix } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import { z } from 'zod';
 import { ConcertinaError } from '../../contract/errors';
 import {
@@ -160,7 +161,7 @@ export class HubApi {
 /** A cursor comes back from a window: it may name a further page of a search and nothing else. */
 function cursorPath(cursor: string | null): string | null {
   if (cursor === null || cursor.startsWith('api/models?')) return cursor;
-  throw new ConcertinaError('bad-request', 'This page of search results is not valid.');
+  throw new ConcertinaError('bad-request', msg`This page of search results is not valid.`);
 }
 
 export function resolvePath(repo: string, revision: string, path: string): string {

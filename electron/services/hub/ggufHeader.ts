@@ -4,6 +4,7 @@
  */
 
 import { open } from 'node:fs/promises';
+import { msg } from '@lingui/core/runtime-macro';
 import { ConcertinaError, shownText } from '../../contract/errors';
 import { bytesPerToken } from '../../contract/lib/forecast';
 import { GgufError, GgufHeader, readHeader } from '../../contract/lib/gguf';
@@ -35,7 +36,11 @@ export function requireRoom({ dataStart, tensors, lastOffset }: HeaderEnd, bytes
 }
 
 function invalid(why: string): ConcertinaError {
-  return new ConcertinaError('model-invalid', `This GGUF file cannot be read: ${why}.`, 'Choose another file.');
+  return new ConcertinaError(
+    'model-invalid',
+    msg`This GGUF file cannot be read: ${{ why }}.`,
+    msg`Choose another file.`,
+  );
 }
 
 const maxTemplate = 20_000;

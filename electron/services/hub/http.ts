@@ -181,8 +181,8 @@ export function endpointOf(environment: NodeJS.ProcessEnv): URL {
   if (!url || !safe || url.username !== '' || url.password !== '') {
     throw new ConcertinaError(
       'bad-request',
-      'HF_ENDPOINT is not an address that can be used.',
-      'It begins with https:// and has no name or password in it (http:// only for this machine).',
+      msg`HF_ENDPOINT is not an address that can be used.`,
+      msg`It begins with https:// and has no name or password in it (http:// only for this machine).`,
     );
   }
   url.pathname = url.pathname.replace(/\/*$/, '/');

@@ -2,6 +2,7 @@
 
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import { z } from 'zod';
 import type { FitRequest } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
@@ -75,7 +76,7 @@ class HubService {
     try {
       return await this.api.search(query, sort, cursor, stop.signal);
     } catch (error) {
-      throw stop.signal.aborted ? new ConcertinaError('cancelled', 'Another search was begun.') : error;
+      throw stop.signal.aborted ? new ConcertinaError('cancelled', msg`Another search was begun.`) : error;
     } finally {
       if (this.searches.get(asker) === stop) this.searches.delete(asker);
     }
@@ -105,13 +106,14 @@ class HubService {
     const refusal = refused.find((one) => one.file === path);
     if (refusal) {
       const hint = 'Choose another file. Where HF_ENDPOINT names a mirror, that is probably at fault.';
-      throw new ConcertinaError('model-invalid', `${path} cannot be downloaded. ${refusal.why}`, hint);
+      throw new ConcertinaError('model-invalid', msg`${{ path }} cannot be downloaded. ${{ why: refusal.why }}`, hint);
     }
     const file = files.find((one) => one.file === path);
-    if (!file) throw new ConcertinaError('not-found', `${repo} has no file ${path}.`, 'Look at its page again.');
+    if (!file)
+      throw new ConcertinaError('not-found', msg`${{ repo }} has no file ${{ path }}.`, msg`Look at its page again.`);
     if (file.missingParts > 0) {
       const message = `${repo} lacks ${file.missingParts} of the parts of ${file.title}.`;
-      throw new ConcertinaError('model-invalid', message, 'Its authors have to add them. Choose another file.');
+      throw new ConcertinaError('model-invalid', message, msg`Its authors have to add them. Choose another file.`);
     }
     const parts = file.projector ? [...file.parts, file.projector] : file.parts;
     return { ...file, parts, repo, revision: commit };

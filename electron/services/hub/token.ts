@@ -2,7 +2,9 @@
  * The access token of the hub. On a desktop it is kept encrypted by the system's keyring; without a window only the environment
  * gives one. Nothing here returns it to a window, a log or a file in the clear.
  */
+
 import { readFile, rm } from 'node:fs/promises';
+import { msg } from '@lingui/core/runtime-macro';
 import { ConcertinaError } from '../../contract/errors';
 import type { HubAccount } from '../../contract/hub';
 import { isMissing, storageError, writeFileAtomic } from '../lib/files';
@@ -78,13 +80,17 @@ export class TokenStore {
     if (!this.keyring || !this.canSave) {
       throw new ConcertinaError(
         'forbidden',
-        'An access token cannot be kept safely here.',
-        'Start Concertina with the environment variable HF_TOKEN instead.',
+        msg`An access token cannot be kept safely here.`,
+        msg`Start Concertina with the environment variable HF_TOKEN instead.`,
       );
     }
     const trimmed = token.trim();
     if (!usable.test(trimmed)) {
-      throw new ConcertinaError('bad-request', 'This is no access token.', 'Copy it again from the page of the hub.');
+      throw new ConcertinaError(
+        'bad-request',
+        msg`This is no access token.`,
+        msg`Copy it again from the page of the hub.`,
+      );
     }
     await writeFileAtomic(this.path, this.keyring.encrypt(trimmed).toString('base64'));
     this.saved = trimmed;

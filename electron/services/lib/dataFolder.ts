@@ -2,9 +2,11 @@
  * The folder of chats and settings, tried before anything else: one that cannot be written is a sentence for the person then, and
  * not a trace, a window that never comes or an answer that is not kept.
  */
+
 import { randomBytes } from 'node:crypto';
 import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import { ConcertinaError, messageOf } from '../../contract/errors';
 import { troubleOf } from '../../contract/lib/systemErrors';
 
@@ -69,7 +71,7 @@ export function cannotWrite(folder: string, error: unknown): ConcertinaError {
   return new ConcertinaError(
     'storage-failed',
     `Concertina cannot write to ${folder}: ${inFolder[code] ?? messageOf(error)}.`,
-    `Choose another folder with --data=FOLDER, or ${remedy}.`,
+    msg`Choose another folder with --data=FOLDER, or ${{ remedy }}.`,
     { cause: error },
   );
 }

@@ -3,11 +3,13 @@
  * local socket, which the system closes with the process. So neither a crash nor another process with the same number locks
  * anybody out, as a file with a number in it does.
  */
+
 import { createHash } from 'node:crypto';
 import { realpathSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import os from 'node:os';
 import { join } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import { ConcertinaError } from '../../contract/errors';
 import { cannotWrite, requireWritable } from './dataFolder';
 
@@ -94,6 +96,6 @@ function taken(folder: string, owner: number | null): ConcertinaError {
   return new ConcertinaError(
     'busy',
     `Concertina already runs with the folder ${folder}${owner ? ` (process ${owner})` : ''}.`,
-    'Quit it, or choose another folder with --data=FOLDER.',
+    msg`Quit it, or choose another folder with --data=FOLDER.`,
   );
 }

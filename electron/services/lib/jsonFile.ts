@@ -2,8 +2,10 @@
  * A value in one JSON file: checked when it is read, written atomically, one change at a time. A file that cannot be read is
  * set aside, not lost.
  */
+
 import { copyFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import { z } from 'zod';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import { SerialQueue } from '../../contract/lib/serialQueue';
@@ -104,10 +106,10 @@ export class JsonFile<T extends object> {
     const { path, version, schema, migrations = {} } = this.options;
     let content = z.record(z.string(), z.unknown()).parse(json);
     const found = typeof content.version === 'number' ? content.version : version;
-    if (found > version) throw new ConcertinaError('data-corrupt', `${path} is of a newer version.`);
+    if (found > version) throw new ConcertinaError('data-corrupt', msg`${{ path }} is of a newer version.`);
     for (let at = found; at < version; at++) {
       const migrate = migrations[at];
-      if (!migrate) throw new ConcertinaError('data-corrupt', `There is no migration from version ${at}.`);
+      if (!migrate) throw new ConcertinaError('data-corrupt', msg`There is no migration from version ${{ at }}.`);
       content = { ...migrate(content), version: at + 1 };
     }
     const value = schema.parse(content);

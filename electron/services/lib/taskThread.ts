@@ -1,5 +1,7 @@
 /** A worker thread that answers tasks: started by the first one, and ended when nothing was asked of it for a while. */
+
 import { Worker } from 'node:worker_threads';
+import { msg } from '@lingui/core/runtime-macro';
 import { ConcertinaError } from '../../contract/errors';
 import type { FromThread, ToThread, WorkerName } from '../../contract/workerTasks';
 import { Emitter } from './emitter';
@@ -45,13 +47,13 @@ export class TaskThread<Task, Answer> {
     for (const [id, open] of this.open) {
       if (open.asker !== asker) continue;
       this.post({ id, cancel: true });
-      open.reject(new ConcertinaError('cancelled', 'This task was canceled.'));
+      open.reject(new ConcertinaError('cancelled', msg`This task was canceled.`));
       this.settle(id);
     }
   }
 
   async close(): Promise<void> {
-    this.fail(new ConcertinaError('cancelled', 'The app is being closed.'));
+    this.fail(new ConcertinaError('cancelled', msg`The app is being closed.`));
     await this.terminate();
   }
 

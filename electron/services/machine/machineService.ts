@@ -1,6 +1,7 @@
 /** Measures the machine, keeps what was found in machine.json, and says which settings follow from it. */
 
 import { join } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import { z } from 'zod';
 import type { EngineStatus } from '../../contract/engine';
 import type { EngineClient } from '../../contract/engineContract';
@@ -82,7 +83,7 @@ export class MachineService {
   private async measure(): Promise<MachineProfile> {
     const { capabilities } = this.parts.status();
     if (!capabilities)
-      throw new ConcertinaError('engine-unavailable', 'The engine is not running.', 'Try again when it is.');
+      throw new ConcertinaError('engine-unavailable', msg`The engine is not running.`, msg`Try again when it is.`);
     this.progress.emit({ fraction: 0 });
     const found = await this.parts.client.call('probe', undefined);
     const facts: MachineFacts = {

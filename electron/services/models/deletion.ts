@@ -6,6 +6,7 @@
 import { realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { msg } from '@lingui/core/runtime-macro';
 import { ConcertinaError, messageOf } from '../../contract/errors';
 import { undoDeleteMs } from '../../contract/models';
 import { partsOf } from './modelFiles';
@@ -50,7 +51,7 @@ export class Deletions {
     const one = this.pending.get(modelId);
     if (!one || one.stop.signal.aborted) {
       const hint = 'Restore it from the trash of the system, or download it again.';
-      throw new ConcertinaError('not-found', 'This model is deleted already.', hint);
+      throw new ConcertinaError('not-found', msg`This model is deleted already.`, hint);
     }
     one.kept = true;
     one.stop.abort();
@@ -81,7 +82,7 @@ export async function removeFiles(model: Known, all: Iterable<Known>, remove: Re
     for (const path of await filesOf(model, all)) await remove(path);
   } catch (cause) {
     const message = `${basename(model.path)} could not be deleted: ${messageOf(cause)}.`;
-    throw new ConcertinaError('storage-failed', message, 'Delete it with the file manager.', { cause });
+    throw new ConcertinaError('storage-failed', message, msg`Delete it with the file manager.`, { cause });
   }
 }
 

@@ -4,8 +4,9 @@ import { createHash } from 'node:crypto';
 import { open, realpath, stat } from 'node:fs/promises';
 import os from 'node:os';
 import { basename, dirname, resolve } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import { z } from 'zod';
-import { ConcertinaError, type ErrorPayload, messageOf } from '../../contract/errors';
+import { ConcertinaError, type ErrorPayload, reasonOf } from '../../contract/errors';
 import { troubleOf } from '../../contract/lib/systemErrors';
 import { splitOf } from '../hub/api';
 import { JsonFile } from '../lib/jsonFile';
@@ -79,13 +80,13 @@ export async function checkModelFile(path: string): Promise<FoundFile> {
   const name = basename(path);
   const file = await foundFile(path);
   if (!file) {
-    throw new ConcertinaError('model-missing', `There is no file ${name} at this place.`, missingHint);
+    throw new ConcertinaError('model-missing', msg`There is no file ${{ name }} at this place.`, missingHint);
   }
   if (!(await isGguf(path))) {
     throw new ConcertinaError(
       'model-invalid',
-      `${name} is not a GGUF model file.`,
-      'Its name may end in .gguf, but its content is something else. Choose another file.',
+      msg`${{ name }} is not a GGUF model file.`,
+      msg`Its name may end in .gguf, but its content is something else. Choose another file.`,
     );
   }
   return file;
@@ -105,9 +106,14 @@ export async function isGguf(path: string): Promise<boolean> {
     }
   } catch (error) {
     const remedy = troubleOf(error)?.remedy || missingHint;
-    throw new ConcertinaError('model-missing', `${basename(path)} cannot be read: ${messageOf(error)}.`, remedy, {
-      cause: error,
-    });
+    throw new ConcertinaError(
+      'model-missing',
+      msg`${{ path: basename(path) }} cannot be read: ${{ why: reasonOf(error) }}.`,
+      remedy,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -1,5 +1,7 @@
 /** The models that a person can choose: the embedded one, added files, and the GGUF files of added folders. Read only. */
+
 import { basename, isAbsolute, join, resolve } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import { ConcertinaError, type ErrorPayload, toErrorPayload } from '../../contract/errors';
 import type { AddModelsResult, AddProgress, ModelDetails, ModelEntry, ModelPlaces } from '../../contract/models';
 import type { ContextSettings } from '../../contract/settings';
@@ -168,14 +170,14 @@ export class ModelLibrary {
   /** The folder leaves the list with its models; nothing of it is touched. */
   async removeFolder(id: string): Promise<void> {
     const folder = this.added.get().folders.find((one) => modelIdOf(one) === id);
-    if (folder === undefined) throw new ConcertinaError('not-found', 'This folder is not on the list any more.');
+    if (folder === undefined) throw new ConcertinaError('not-found', msg`This folder is not on the list any more.`);
     await this.added.removeFolder(folder);
     this.changed.emit(await this.list());
   }
 
   async remove(modelId: string): Promise<void> {
     const { path, key, source } = await this.find(modelId);
-    if (source === 'embedded') throw new ConcertinaError('forbidden', 'The embedded model cannot be removed.');
+    if (source === 'embedded') throw new ConcertinaError('forbidden', msg`The embedded model cannot be removed.`);
     const folders = [...this.added.get().folders, ...this.downloads()];
     await this.added.remove(
       key,
@@ -191,7 +193,7 @@ export class ModelLibrary {
    */
   async delete(modelId: string, removerFor: (source: Known['source']) => Remove, undo = true): Promise<boolean> {
     const model = await this.find(modelId);
-    if (model.source === 'embedded') throw new ConcertinaError('forbidden', 'The embedded model cannot be removed.');
+    if (model.source === 'embedded') throw new ConcertinaError('forbidden', msg`The embedded model cannot be removed.`);
     const remove = removerFor(model.source);
     const act = async () => {
       await removeFiles(model, this.known.values(), remove);
@@ -257,7 +259,11 @@ export class ModelLibrary {
     };
     const { files } = await walkModels(path, { onStep, signal });
     if (files.length === 0) {
-      throw new ConcertinaError('not-found', `There is no GGUF model in ${basename(path)}.`, 'Choose another folder.');
+      throw new ConcertinaError(
+        'not-found',
+        msg`There is no GGUF model in ${{ path: basename(path) }}.`,
+        msg`Choose another folder.`,
+      );
     }
     const keys = files.map(({ key }) => key);
     await this.added.addFolder(path, keys);
@@ -267,7 +273,8 @@ export class ModelLibrary {
   private async find(modelId: string): Promise<Known> {
     if (!this.known.has(modelId)) await this.scan();
     const known = this.known.get(modelId);
-    if (!known) throw new ConcertinaError('not-found', 'The file of this model is gone.', 'Choose another model.');
+    if (!known)
+      throw new ConcertinaError('not-found', msg`The file of this model is gone.`, msg`Choose another model.`);
     return known;
   }
 

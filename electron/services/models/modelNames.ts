@@ -1,6 +1,8 @@
 /** How people name models on a line: a file, a model of the hub, or one of the list. */
+
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import { ConcertinaError } from '../../contract/errors';
 import type { ModelEntry } from '../../contract/models';
 import { quantOf } from '../hub/api';
@@ -28,11 +30,15 @@ export function entryNamed(entries: readonly ModelEntry[], word: string): ModelE
   if (entry && found.length === 1) return entry;
   if (entry) {
     const ids = found.map(({ id, fileName }) => `${id} (${fileName})`).join(', ');
-    throw new ConcertinaError('bad-request', `${word} is the name of ${found.length} models.`, `Use an id: ${ids}.`);
+    throw new ConcertinaError(
+      'bad-request',
+      msg`${{ word }} is the name of ${{ length: found.length }} models.`,
+      msg`Use an id: ${{ ids }}.`,
+    );
   }
   throw new ConcertinaError(
     'not-found',
-    `There is no file and no model ${word} here.`,
+    msg`There is no file and no model ${{ word }} here.`,
     '`concertina models list` shows what there is, `concertina models pull` downloads a model.',
   );
 }

@@ -6,6 +6,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import { z } from 'zod';
 import { ConcertinaError, type ErrorPayload } from '../../contract/errors';
 import type { AddProgress } from '../../contract/models';
@@ -45,7 +46,7 @@ class Walker {
 
   async enter(folder: string, depth: number): Promise<void> {
     if (depth > maxDepth || this.files.length >= maxFiles || this.folders.length >= maxFolders) return;
-    if (this.options.signal?.aborted) throw new ConcertinaError('cancelled', 'The search for models was canceled.');
+    if (this.options.signal?.aborted) throw new ConcertinaError('cancelled', msg`The search for models was canceled.`);
     this.options.onStep?.({ folders: this.folders.length, models: this.files.length });
     const real = await realpath(folder).catch(() => null);
     if (real === null || this.seen.has(real)) return;

@@ -1,5 +1,7 @@
 /** presets.json */
+
 import { randomUUID } from 'node:crypto';
+import { msg } from '@lingui/core/runtime-macro';
 import { ConcertinaError } from '../../contract/errors';
 import { type Preset, type PresetContent, type Presets, presetsSchema } from '../../contract/lib/presets';
 import { limits } from '../../contract/limits';
@@ -31,10 +33,18 @@ export class PresetStore extends JsonFile<Presets> {
     return this.change(({ presets, defaultId }) => {
       const rival = presets.find((one) => one.id !== id && one.name.toLowerCase() === content.name.toLowerCase());
       if (rival) {
-        throw new ConcertinaError('bad-request', `There is a preset named ${rival.name}.`, 'Choose another name.');
+        throw new ConcertinaError(
+          'bad-request',
+          msg`There is a preset named ${{ name: rival.name }}.`,
+          msg`Choose another name.`,
+        );
       }
       if (id === null && presets.length >= limits.maxPresets) {
-        throw new ConcertinaError('bad-request', `There are ${limits.maxPresets} presets.`, 'Delete one first.');
+        throw new ConcertinaError(
+          'bad-request',
+          msg`There are ${{ maxPresets: limits.maxPresets }} presets.`,
+          msg`Delete one first.`,
+        );
       }
       if (id === null) return { presets: [...presets, { ...content, id: randomUUID() }], defaultId };
       if (!presets.some((one) => one.id === id)) throw missing();
@@ -69,5 +79,5 @@ export class PresetStore extends JsonFile<Presets> {
 }
 
 function missing(): ConcertinaError {
-  return new ConcertinaError('not-found', 'This preset is not there any more.');
+  return new ConcertinaError('not-found', msg`This preset is not there any more.`);
 }

@@ -1,6 +1,7 @@
 /** Word documents (.docx): mammoth reads them by their styles into plain HTML, which then is read as a web page is. */
 
 import { readFileSync } from 'node:fs';
+import { msg } from '@lingui/core/runtime-macro';
 import mammoth from 'mammoth';
 import { ConcertinaError } from '../../contract/errors';
 import { HtmlText } from './htmlText';
@@ -53,7 +54,7 @@ function refuseOtherPackages(bytes: Buffer, name: string): void {
   if (!bytes.subarray(0, 8).equals(Buffer.from('d0cf11e0a1b11ae1', 'hex'))) return;
   throw new ConcertinaError(
     'document-unsupported',
-    `${name} is protected by a password, or it is in the old format of Word (.doc).`,
-    'Open it in Word or LibreOffice, save it as .docx without a password and attach that.',
+    msg`${{ name }} is protected by a password, or it is in the old format of Word (.doc).`,
+    msg`Open it in Word or LibreOffice, save it as .docx without a password and attach that.`,
   );
 }

@@ -1,5 +1,7 @@
 /** One document from its file to its text: chooses the extractor and turns what goes wrong into sentences. */
+
 import { statSync } from 'node:fs';
+import { msg } from '@lingui/core/runtime-macro';
 import type { TextKind } from '../../contract/documents';
 import { ConcertinaError } from '../../contract/errors';
 import { limits } from '../../contract/limits';
@@ -57,14 +59,18 @@ function versionOf(path: string): string {
 }
 
 function changed(name: string): ConcertinaError {
-  return new ConcertinaError('document-invalid', `${name} was changed while it was read.`, 'Attach it again.');
+  return new ConcertinaError(
+    'document-invalid',
+    msg`${{ name }} was changed while it was read.`,
+    msg`Attach it again.`,
+  );
 }
 
 function tooMuch(name: string): ConcertinaError {
   const most = (limits.maxDocumentCharacters / 1e6).toLocaleString('en');
   return new ConcertinaError(
     'document-unsupported',
-    `${name} holds more than ${most} million characters, the most that can be attached.`,
-    'Split it and attach the parts that you need.',
+    msg`${{ name }} holds more than ${{ most }} million characters, the most that can be attached.`,
+    msg`Split it and attach the parts that you need.`,
   );
 }

@@ -2,9 +2,11 @@
  * Recognition of text in pictures (OCR): Tesseract as WebAssembly in this thread, with the data of its languages from
  * files. Nothing is fetched.
  */
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { msg } from '@lingui/core/runtime-macro';
 import openTesseract, { type Tesseract, type TesseractApi } from 'tesseract.js-core/tesseract-core-simd-lstm.js';
 import { ConcertinaError } from '../../contract/errors';
 import { pageLabel } from '../../contract/lib/pages';
@@ -102,8 +104,8 @@ function dataIn(folder: string): string[] {
 function notUsable(language: string, folder: string): ConcertinaError {
   return new ConcertinaError(
     'document-unsupported',
-    `OCR cannot use the data of the language "${language}" in ${folder}.`,
-    'Take its file out of that folder, or get it again: only data with a neural network (LSTM) works.',
+    msg`OCR cannot use the data of the language "${{ language }}" in ${{ folder }}.`,
+    msg`Take its file out of that folder, or get it again: only data with a neural network (LSTM) works.`,
   );
 }
 
@@ -202,16 +204,16 @@ export const extractPicture: Extractor = async (source, sink, onProgress) => {
 function unknownPicture(name: string): ConcertinaError {
   return new ConcertinaError(
     'document-unsupported',
-    `${name} is damaged, or packed in a way that OCR does not know.`,
-    'Open it in another program, save it as PNG or PDF and attach that.',
+    msg`${{ name }} is damaged, or packed in a way that OCR does not know.`,
+    msg`Open it in another program, save it as PNG or PDF and attach that.`,
   );
 }
 
 function withoutWords(name: string): ConcertinaError {
   return new ConcertinaError(
     'document-unsupported',
-    `${name} is a picture in which OCR found no text.`,
-    'Attach a sharper picture, upright and close to the page, or a file with text.',
+    msg`${{ name }} is a picture in which OCR found no text.`,
+    msg`Attach a sharper picture, upright and close to the page, or a file with text.`,
   );
 }
 

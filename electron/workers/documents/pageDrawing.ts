@@ -3,9 +3,11 @@
  * WebAssembly in the thread that reads foreign files. pdf.js, which reads the text, needs a canvas to draw on: there is none
  * here, and a native one would be a library for each platform.
  */
+
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { crc32, deflateSync } from 'node:zlib';
 import { init, type WrappedPdfiumModule } from '@embedpdf/pdfium';
+import { msg } from '@lingui/core/runtime-macro';
 import { ConcertinaError } from '../../contract/errors';
 import { QuotedText } from '../../contract/lib/quotes';
 import type { PageMark, PagePicture, PageTask } from '../../contract/workerTasks';
@@ -214,8 +216,8 @@ function isTelling(line: string): boolean {
 function undrawable(name: string, sheet: number): ConcertinaError {
   return new ConcertinaError(
     'document-invalid',
-    `Sheet ${sheet} of ${name} cannot be drawn: the file is damaged there.`,
-    'Its text is in the tab Text.',
+    msg`Sheet ${{ sheet }} of ${{ name }} cannot be drawn: the file is damaged there.`,
+    msg`Its text is in the tab Text.`,
   );
 }
 

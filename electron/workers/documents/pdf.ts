@@ -1,6 +1,7 @@
 /** PDF, page by page, through pdf.js. Pages without text are pictures, which OCR reads (ocr.ts). */
 
 import { readFileSync } from 'node:fs';
+import { msg } from '@lingui/core/runtime-macro';
 import 'pdfjs-dist/legacy/build/pdf.worker.mjs';
 import { join } from 'node:path';
 import { getDocument, type PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
@@ -111,8 +112,8 @@ function tooManyPages(name: string, pages: number): ConcertinaError {
   const most = limits.maxDocumentPages.toLocaleString('en');
   return new ConcertinaError(
     'document-unsupported',
-    `${name} has ${pages.toLocaleString('en')} pages; ${most} is the most that can be attached.`,
-    'Split it and attach the parts that you need.',
+    msg`${{ name }} has ${{ pages: pages }} pages; ${{ most }} is the most that can be attached.`,
+    msg`Split it and attach the parts that you need.`,
   );
 }
 

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { msg } from '@lingui/core/runtime-macro';
 import type { PagesRead, Section } from '../../contract/documents';
 import { ConcertinaError, messageOf } from '../../contract/errors';
 import { limits } from '../../contract/limits';
@@ -208,8 +209,8 @@ export class LineSections {
 export function binary(name: string): ConcertinaError {
   return new ConcertinaError(
     'document-unsupported',
-    `${name} is not a text file.`,
-    'Attach a PDF, an office document, an e-book (.epub), a web page or a plain text file, or save it as one of these.',
+    msg`${{ name }} is not a text file.`,
+    msg`Attach a PDF, an office document, an e-book (.epub), a web page or a plain text file, or save it as one of these.`,
   );
 }
 
@@ -217,8 +218,8 @@ export function damaged(name: string, cause: unknown): ConcertinaError {
   const reason = messageOf(cause).replace(/\.+$/, '');
   return new ConcertinaError(
     'document-invalid',
-    `${name} is damaged and cannot be read (${reason}).`,
-    'Get the file again, or open it in the program that made it and save it again.',
+    msg`${{ name }} is damaged and cannot be read (${{ reason }}).`,
+    msg`Get the file again, or open it in the program that made it and save it again.`,
     { cause },
   );
 }
@@ -228,22 +229,23 @@ export function locked(name: string, tried: boolean): ConcertinaError {
   return tried
     ? new ConcertinaError(
         'document-locked',
-        `This password does not open ${name}.`,
-        'Check upper and lower case and the keyboard layout, then try again.',
+        msg`This password does not open ${{ name }}.`,
+        msg`Check upper and lower case and the keyboard layout, then try again.`,
       )
     : new ConcertinaError(
         'document-locked',
-        `${name} is protected by a password.`,
-        'Type the password in the window, or save a copy without it in another program and attach that.',
+        msg`${{ name }} is protected by a password.`,
+        msg`Type the password in the window, or save a copy without it in another program and attach that.`,
       );
 }
 
 export function withoutText(name: string, pages: number): ConcertinaError {
-  const what = pages === 1 ? 'its one page holds no text' : `none of its ${pages} pages holds text`;
   return new ConcertinaError(
     'document-unsupported',
-    `${name} cannot be used: ${what}, and OCR found none in ${pages === 1 ? 'its picture' : 'their pictures'}.`,
-    'Attach a sharper scan with upright pages, or a file with text.',
+    pages === 1
+      ? msg`${{ name }} cannot be used: its one page holds no text, and OCR found none in its picture.`
+      : msg`${{ name }} cannot be used: none of its ${{ pages }} pages holds text, and OCR found none in their pictures.`,
+    msg`Attach a sharper scan with upright pages, or a file with text.`,
   );
 }
 
@@ -255,7 +257,7 @@ export function pictureNotice(pictures: number): string[] {
 }
 
 export function empty(name: string): ConcertinaError {
-  return new ConcertinaError('document-unsupported', `${name} holds no text.`, 'Choose another file.');
+  return new ConcertinaError('document-unsupported', msg`${{ name }} holds no text.`, msg`Choose another file.`);
 }
 
 const mostRanges = 8;

@@ -5,6 +5,7 @@
 
 import { promisify } from 'node:util';
 import { inflateRaw } from 'node:zlib';
+import { msg } from '@lingui/core/runtime-macro';
 import JSZip from 'jszip';
 import { ConcertinaError } from '../../contract/errors';
 import { limits } from '../../contract/limits';
@@ -95,16 +96,16 @@ async function unpack({ compression, compressedContent }: PackedPart, size: numb
 export function tooLarge(name: string, bytes: number): ConcertinaError {
   return new ConcertinaError(
     'document-unsupported',
-    `${name} is too large when it is unpacked: ${megabytes(bytes)}, and ${megabytes(mostBytes)} is the most.`,
-    'Split it and attach the parts that you need, or save it as plain text and attach that.',
+    msg`${{ name }} is too large when it is unpacked: ${{ bytes: megabytes(bytes) }}, and ${{ mostBytes: megabytes(mostBytes) }} is the most.`,
+    msg`Split it and attach the parts that you need, or save it as plain text and attach that.`,
   );
 }
 
 function tooDense(name: string, times: number): ConcertinaError {
   return new ConcertinaError(
     'document-unsupported',
-    `${name} would unpack to ${Math.round(times).toLocaleString('en')} times its size, which no ordinary document does.`,
-    'If you trust the file, open it in Word or LibreOffice, save it as plain text and attach that.',
+    msg`${{ name }} would unpack to ${{ times: Math.round(times) }} times its size, which no ordinary document does.`,
+    msg`If you trust the file, open it in Word or LibreOffice, save it as plain text and attach that.`,
   );
 }
 
