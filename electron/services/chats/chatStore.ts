@@ -1,5 +1,4 @@
 /** Chats on disk: chats/<id>.jsonl, append-only, with a trash folder beside it. The index can be deleted at any time. */
-
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -396,8 +395,6 @@ export function isChatId(id: string): boolean {
 }
 
 function gone(what: 'chat' | 'message'): ConcertinaError {
-  return new ConcertinaError(
-    'not-found',
-    what === 'chat' ? msg`This chat is not there any more.` : msg`This message is not there any more.`,
-  );
+  const texts = { chat: msg`This chat is not there any more.`, message: msg`This message is not there any more.` };
+  return new ConcertinaError('not-found', texts[what]);
 }

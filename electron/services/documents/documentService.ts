@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
+import { msg } from '@lingui/core/runtime-macro';
 import type { DocumentInfo, DocumentJob, UploadAnswer, UploadPart } from '../../contract/documents';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import { pageOf } from '../../contract/lib/pages';
@@ -253,7 +254,11 @@ export class DocumentService {
 }
 
 function notTheSame(name: string): ConcertinaError {
-  return new ConcertinaError('document-invalid', `The copy of ${name} was changed, too.`, 'Attach the file again.');
+  return new ConcertinaError(
+    'document-invalid',
+    msg`The copy of ${{ name }} was changed, too.`,
+    msg`Attach the file again.`,
+  );
 }
 
 // The jobs of this run as a window sees them: changes of state at once, progress a few times a second.

@@ -260,8 +260,8 @@ function gone(): ConcertinaError {
 function isDamaged(aside: string): ConcertinaError {
   return new ConcertinaError(
     'not-found',
-    'The stored text of this document was changed on the disk, so it is not used.',
-    `Attach the file again; one whose copy is kept is read again by itself. What was stored is in ${aside}.`,
+    msg`The stored text of this document was changed on the disk, so it is not used.`,
+    msg`Attach the file again; one whose copy is kept is read again by itself. What was stored is in ${{ aside }}.`,
   );
 }
 

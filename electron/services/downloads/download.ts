@@ -99,8 +99,8 @@ async function requireOwnName(path: string): Promise<void> {
   if (basename(real) === basename(path)) return;
   throw new ConcertinaError(
     'download-damaged',
-    `${path} is the file ${basename(real)} on this disk, which is not the one that is to be downloaded.`,
-    'Move that file away, or choose another folder for downloads, and resume the download.',
+    msg`${{ path }} is the file ${{ real: basename(real) }} on this disk, which is not the one that is to be downloaded.`,
+    msg`Move that file away, or choose another folder for downloads, and resume the download.`,
   );
 }
 

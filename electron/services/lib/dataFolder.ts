@@ -54,8 +54,8 @@ function keepOthersOut(folder: string): void {
   if ((mode & 0o022) === 0) return;
   throw new ConcertinaError(
     'storage-failed',
-    `The folder ${folder} belongs to another user, and others can write to it.`,
-    'Choose a folder of your own with --data=FOLDER.',
+    msg`The folder ${{ folder }} belongs to another user, and others can write to it.`,
+    msg`Choose a folder of your own with --data=FOLDER.`,
   );
 }
 

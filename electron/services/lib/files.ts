@@ -4,6 +4,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { msg } from '@lingui/core/runtime-macro';
 import { ConcertinaError, messageOf, toErrorPayload } from '../../contract/errors';
 
 /** `text`: of many pieces, each is made only when the one before it is written. */
@@ -97,7 +98,7 @@ export async function readTextIfThere(path: string): Promise<string | null> {
 }
 
 function noFile(path: string): ConcertinaError {
-  return new ConcertinaError('data-corrupt', `${path} is not a file.`, 'Move it away.');
+  return new ConcertinaError('data-corrupt', msg`${{ path }} is not a file.`, msg`Move it away.`);
 }
 
 /** Moves a file that cannot be read out of the way and returns its new name. */

@@ -1,5 +1,4 @@
 /** The models that a person can choose: the embedded one, added files, and the GGUF files of added folders. Read only. */
-
 import { basename, isAbsolute, join, resolve } from 'node:path';
 import { msg } from '@lingui/core/runtime-macro';
 import { ConcertinaError, type ErrorPayload, toErrorPayload } from '../../contract/errors';
@@ -258,13 +257,8 @@ export class ModelLibrary {
       this.addProgress.emit(progress);
     };
     const { files } = await walkModels(path, { onStep, signal });
-    if (files.length === 0) {
-      throw new ConcertinaError(
-        'not-found',
-        msg`There is no GGUF model in ${{ path: basename(path) }}.`,
-        msg`Choose another folder.`,
-      );
-    }
+    const nothing = msg`There is no GGUF model in ${{ path: basename(path) }}.`;
+    if (files.length === 0) throw new ConcertinaError('not-found', nothing, msg`Choose another folder.`);
     const keys = files.map(({ key }) => key);
     await this.added.addFolder(path, keys);
     return keys.map(modelIdOf);
@@ -273,9 +267,8 @@ export class ModelLibrary {
   private async find(modelId: string): Promise<Known> {
     if (!this.known.has(modelId)) await this.scan();
     const known = this.known.get(modelId);
-    if (!known)
-      throw new ConcertinaError('not-found', msg`The file of this model is gone.`, msg`Choose another model.`);
-    return known;
+    if (known) return known;
+    throw new ConcertinaError('not-found', msg`The file of this model is gone.`, msg`Choose another model.`);
   }
 
   private async scan(): Promise<void> {

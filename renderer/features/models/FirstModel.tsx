@@ -20,6 +20,7 @@ import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { formatBytes } from '../../ui/format';
 import { Progress } from '../../ui/Progress';
+import { aboutText } from './catalogText';
 import { DownloadRow } from './downloads/DownloadRow';
 import { useChatWith } from './useChatWith';
 
@@ -199,7 +200,7 @@ function useChoice(): Choice | keyof typeof noChoice {
 function factsText({ entry, bytes, available, rate }: Choice): string {
   const memory = t`Takes at least ${formatBytes(bytes)} of memory; ${formatBytes(available)} are free.`;
   const speed = rate === null ? '' : t`Writes at most ${paceText(rate)} (an estimate).`;
-  return `${entry.about} ${memory} ${speed}`.trim();
+  return `${aboutText(entry.about)} ${memory} ${speed}`.trim();
 }
 
 function kindWords({ code, message, hint }: ErrorPayload): string {

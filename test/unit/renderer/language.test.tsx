@@ -1,11 +1,13 @@
 // @vitest-environment happy-dom
 /** The window in another language: its own texts, numbers, and what services say. */
+import { readFileSync } from 'node:fs';
 import { msg } from '@lingui/core/runtime-macro';
 import { afterEach, expect, test } from 'vitest';
 import { ConcertinaError, toErrorPayload } from '@/electron/contract/errors';
 import { commandById } from '@/electron/contract/lib/commands';
 import { directionOf, languageOf, say } from '@/electron/contract/lib/language';
 import { settingsSchema } from '@/electron/contract/settings';
+import { aboutText } from '@/renderer/features/models/catalogText';
 import { i18n, localized, showLanguage } from '@/renderer/language';
 import { countText } from '@/renderer/state/lib/partText';
 import { sectionLabel } from '@/renderer/state/lib/sectionLabel';
@@ -111,4 +113,13 @@ test('the desktop tells which languages the person prefers', async () => {
   history.replaceState(null, '', '?');
   expect(i18n.locale).toBe('de');
   expect(settingsSchema.parse({}).language).toBe('system');
+});
+
+test('what the list of models says of each is said in German', async () => {
+  const abouts = JSON.parse(readFileSync('assets/catalog/models.json', 'utf8')).models.map(
+    ({ about }: { about: string }) => about,
+  );
+  expect(abouts.length).toBeGreaterThan(10);
+  await showLanguage('de');
+  expect(abouts.filter((about: string) => aboutText(about) === about)).toEqual([]);
 });

@@ -22,6 +22,7 @@ import { Banner } from '../../../ui/Banner';
 import { Button } from '../../../ui/Button';
 import { cx } from '../../../ui/cx';
 import { formatContext, formatCount, formatDay, formatShortCount } from '../../../ui/format';
+import { aboutText } from '../catalogText';
 
 const firstSuggestions = 3;
 
@@ -149,7 +150,7 @@ function SuggestedItem({ entry, chosen }: { entry: CatalogEntry; chosen: boolean
   return (
     <Item repo={entry.repo} chosen={chosen}>
       <span className="block truncate font-medium text-ink">{entry.title}</span>
-      <span className="block text-xs text-ink-2">{entry.about}</span>
+      <span className="block text-xs text-ink-2">{aboutText(entry.about)}</span>
       <span className="mt-0.5 flex flex-wrap gap-x-2.5 text-xs text-ink-3 tabular-nums">
         <span>
           <Trans>{formatShortCount(entry.billions)} B</Trans>

@@ -12,6 +12,7 @@ import { Banner } from '../../../ui/Banner';
 import { Button, IconButton } from '../../../ui/Button';
 import { formatContext, formatDay, formatParameters, formatShortCount } from '../../../ui/format';
 import { Progress } from '../../../ui/Progress';
+import { aboutText } from '../catalogText';
 import { FileRow } from './FileRow';
 import { FitCard } from './FitCard';
 import { useAskFits, useRequestedContext, useVerdicts } from './useFits';
@@ -124,7 +125,7 @@ function Facts({ page }: { page: HubModelPage }) {
 function SuggestedFacts({ entry }: { entry: CatalogEntry }) {
   return (
     <div className="mt-3 text-sm text-ink-2">
-      <p>{entry.about}</p>
+      <p>{aboutText(entry.about)}</p>
       <p className="mt-1 text-xs tabular-nums">
         <Trans>
           {formatShortCount(entry.billions)} B parameters, trained for {formatContext(entry.trained)}, license{' '}
