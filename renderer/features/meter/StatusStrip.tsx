@@ -183,7 +183,7 @@ function SparklineBar() {
       height={height}
       viewBox={`0 0 ${width} ${height}`}
       aria-hidden="true"
-      className="max-md:hidden"
+      className="max-lg:hidden"
     >
       <path d={`M0 ${height - 0.5}H${width}`} className="stroke-line-strong" />
       {points !== '' && (
