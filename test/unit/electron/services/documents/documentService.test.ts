@@ -207,7 +207,8 @@ describe('a document', () => {
     });
     await vi.waitFor(async () => expect(await service.store.text(document.id, 0, 999)).toBe(words), waiting);
     expect(await service.store.get(document.id)).toMatchObject({ id: document.id, name: 'lamps.pdf', original: true });
-    expect(await readdir(stored)).toEqual([document.id]);
+    // what was set aside goes when the new one is in its place
+    await vi.waitFor(async () => expect(await readdir(stored)).toEqual([document.id]), waiting);
   });
 
   it('whose copy is damaged, too, stays aside', async () => {
