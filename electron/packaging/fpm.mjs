@@ -103,6 +103,10 @@ const DEB_COMPRESSION = { xz: ['-Zxz'], gz: ['-Zgzip', '-z1'] };
 export function specFile(order, staging, files) {
   const payload = RPM_PAYLOADS[order.compression];
   if (!payload) throw new PrepareError(`rpm cannot be compressed with ${order.compression}.`);
+  // else its folder of documentation would stay, empty
+  const own = files
+    .map((file) => path.posix.dirname(file))
+    .filter((folder) => path.posix.basename(folder) === order.name);
   return `%global _binary_payload ${payload}
 %global _build_id_links none
 %global __os_install_post %{nil}
@@ -132,6 +136,7 @@ ${forSpec(order.scripts.install)}
 ${forSpec(order.scripts.remove)}
 %files
 %defattr(-,root,root,-)
+${[...new Set(own)].map((folder) => `%dir "${folder}"`).join('\n')}
 ${files.map((file) => `"${file}"`).join('\n')}
 `;
 }

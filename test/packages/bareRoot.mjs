@@ -36,6 +36,8 @@ export class BareRoot {
     const options = ['--variant=minbase', '--include=ca-certificates,desktop-file-utils'];
     await must('Making a bare Debian', 'mmdebstrap', [...options, codename, this.folder, ...sources]);
     await this.run('useradd', ['--create-home', '--uid', PERSON.id, PERSON.name]);
+    // dpkg removes an empty /opt with the last package that had files in it
+    fs.mkdirSync(path.join(this.folder, 'opt', 'another'), { recursive: true });
   }
 
   async unmount() {

@@ -54,11 +54,12 @@ test('an rpm names processors in its own words, and its scripts keep their perce
   const folder = await folderWithScripts();
   const order = orderOf(args('rpm', folder));
   expect(order.architecture).toBe('x86_64');
-  const spec = specFile(order, '/staging', ['/opt/App', '/usr/share/a b']);
+  const spec = specFile(order, '/staging', ['/opt/App', '/usr/share/a b', '/usr/share/doc/concertina/changelog.gz']);
   for (const line of [
     'Version: 1.2.3~beta.1',
     'Release: 1',
     'Requires: libc6 (>= 2.34)',
+    '%dir "/usr/share/doc/concertina"',
     '"/usr/share/a b"',
     'echo "100%% $1"',
   ]) {
