@@ -219,8 +219,8 @@ function close(): MenuItemConstructorOptions {
 }
 
 function item(id: CommandId): MenuItemConstructorOptions {
-  const { label, keys } = commandById(id);
-  return { label, accelerator: keys?.replace('Mod', 'CmdOrCtrl'), click: () => sendCommand(id) };
+  const { text, keys } = commandById(id);
+  return { label: shown(text), accelerator: keys?.replace('Mod', 'CmdOrCtrl'), click: () => sendCommand(id) };
 }
 
 function sendCommand(command: CommandId): void {
