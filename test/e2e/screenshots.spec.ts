@@ -120,7 +120,7 @@ const scenes: Record<string, (stage: Stage) => Promise<unknown>> = {
   chat: async ({ app, page, after }) => {
     await askExample(page);
     const engine = await enginePid(app);
-    await send(page, 'Where is the key?');
+    await send(page, 'What is the name of the new dog?');
     await page.waitForFunction(() => {
       const answers = document.querySelectorAll('[data-testid="message-assistant"] .prose-c');
       return answers.length === 2 && (answers[1]?.textContent?.length ?? 0) > 8;

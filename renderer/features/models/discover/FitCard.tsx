@@ -125,6 +125,7 @@ function NeedBar({ fit, stale }: { fit: HubFit; stale: boolean }) {
     { id: 'draft', label: t`Drafting`, bytes: draftBytes(draft) },
     { id: 'media', label: t`Images and sound`, bytes: projectorBytes(projector) },
   ] as const;
+  const some = parts.filter(({ bytes }) => bytes > 0);
   const needed = allocatedBytes(fit.fit.estimate);
   const speed = verdict.grade === 'none' ? null : speedText(verdict, facts);
   const whole = Math.max(needed, budget.available, 1);
@@ -154,7 +155,7 @@ function NeedBar({ fit, stale }: { fit: HubFit; stale: boolean }) {
         )}
       </div>
       <dl className="mt-2 flex flex-wrap gap-x-4 gap-y-0.5 text-xs text-ink-2 tabular-nums">
-        {parts.map(({ id, label, bytes }) => (
+        {some.map(({ id, label, bytes }) => (
           <div key={id} className="flex items-center gap-1.5">
             <span className={cx('size-2 rounded-xs', colors[id])} aria-hidden="true" />
             <dt>{label}</dt>

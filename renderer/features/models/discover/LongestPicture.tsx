@@ -86,7 +86,7 @@ function Bar({
       >
         <span className={cx('ps-1 text-xs', bar.folded ? 'font-semibold text-ink' : 'text-ink-2')}>{bar.type}</span>
         <span className="sr-only">: </span>
-        <span className="flex items-center gap-2 pe-28">
+        <span className="flex items-center gap-2 pe-32">
           <span
             className={cx('block shrink-0 transition-[width] duration-500', !bar.folded && 'bellows-muted')}
             style={{ width: `${Math.max(bar.share, 0.006) * 100}%` }}
@@ -94,7 +94,7 @@ function Bar({
             <Bellows pleats={16} className="h-8 w-full" />
           </span>
           {/* on the ground of the card: the line of the asked length passes behind the figures */}
-          <span className="relative z-1 -me-28 w-28 shrink-0 text-xs leading-tight tabular-nums">
+          <span className="relative z-1 -me-32 w-32 shrink-0 text-xs leading-tight tabular-nums">
             <span
               className={cx(
                 'block w-fit bg-panel whitespace-nowrap',
@@ -134,7 +134,7 @@ function comparisonOf({ type, times, instead, nCtx, whole }: LongestBar, measure
 /** Over the room of the bars: behind their names, and before their figures. */
 function AskedLine({ share }: { share: number }) {
   return (
-    <span className="pointer-events-none absolute inset-y-0 start-15 end-28" aria-hidden="true">
+    <span className="pointer-events-none absolute inset-y-0 start-15 end-32" aria-hidden="true">
       <span
         className="absolute inset-y-0 border-s border-dashed border-ink-2 transition-[inset-inline-start] duration-300"
         style={{ insetInlineStart: `${share * 100}%` }}
