@@ -352,8 +352,8 @@ function speedPart({ speed }: CompareColumn, { speed: other }: CompareColumn): s
 function answerPart({ agreement }: CompareColumn): string {
   if (!agreement) return '';
   const longer = Math.max(agreement.own, agreement.reference);
-  if (longer < fewAnswered) return t`its answer is too short to tell (${formatCount(longer)} tokens)`;
+  if (longer < fewAnswered) return t`its answer is too short to tell`;
   if (agreement.share === 1) return t`its answer is the same to the last token`;
   if (agreement.prefix === 0) return t`its answer differs from the first token on`;
-  return t`its answer is the same for the first ${formatCount(agreement.prefix)} of ${formatCount(longer)} tokens`;
+  return t`its answer is the same for the first ${formatCount(agreement.prefix)} of ${formatCount(longer)} tokens, the end counted`;
 }

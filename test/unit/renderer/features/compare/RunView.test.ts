@@ -36,9 +36,9 @@ describe('the line below a judgement', () => {
     const agreement = (own: number, share = 1) => ({
       agreement: { prefix: share === 1 ? own : 3, own, reference: own, share },
     });
-    expect(line(agreement(15))).toContain('its answer is too short to tell (15 tokens)');
+    expect(line(agreement(15))).toContain('its answer is too short to tell.');
     expect(line(agreement(16))).toContain('its answer is the same to the last token');
-    expect(line(agreement(24, 0.5))).toContain('the same for the first 3 of 24 tokens');
+    expect(line(agreement(24, 0.5))).toContain('the same for the first 3 of 24 tokens, the end counted');
   });
 });
 
