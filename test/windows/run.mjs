@@ -18,15 +18,11 @@ import { DRIVE_C, endWine, prepareWine, runInWine, seenInWine } from './wine.mjs
 const RESULTS = path.join(BUILD, 'test-results');
 const ADDON = path.join(WINDOWS_BIN, 'concertina.node');
 
-/** Loading, chats, sessions, calibrations, shifts of a full context, and what the addon and the app agree on. */
-const ENGINE_TESTS = [
-  ...['structs', 'models/load', 'models/headers', 'models/template-limits'],
-  ...['generate/generate', 'generate/overflow', 'generate/text', 'generate/grammar'],
-  ...['sessions/session.test', 'sessions/carry-over', 'cache/centring', 'cache/rope'],
-];
+/** Loading, files that are refused, sessions on disk, a full context, calibrations, and what the addon and the app agree on. */
+const ENGINE_TESTS = ['structs', 'models/load', 'sessions/session.test', 'generate/overflow', 'cache/centring'];
 
-/** Of the services: what touches files. */
-const SERVICE_TESTS = ['lib/files', 'lib/folderLock', 'lib/paths', 'settings', 'models/places', 'downloads/partFile'];
+/** Of the services: what touches files, and needs neither a network from inside nor symbolic links, which Wine 8 lacks. */
+const SERVICE_TESTS = ['lib/files', 'lib/folderLock', 'lib/paths', 'settings'];
 
 /** Flash attention: those with a prompt and single tokens, GQA, sinks, ALiBi and soft-cap for each pair of types and head size. */
 const OPS = {
@@ -100,23 +96,13 @@ async function installed(installer) {
 async function answerOf(folder, name) {
   const data = path.join(DRIVE_C, 'users', 'package-test');
   fs.rmSync(data, { recursive: true, force: true });
-  const program = [
-    path.join(folder, 'runtime', 'concertina.exe'),
-    path.join(folder, 'app', 'build', 'app', 'serve.cjs'),
-  ];
-  const question = [
-    'run',
-    'The lamp is green. What color is the lamp?',
-    '--context',
-    '1024',
-    '--temperature',
-    '0',
-    '--json',
-  ];
-  const [exe, script] = [program[0], seenInWine(program[1])];
-  const { code, output } = await runInWine(`answer-${name}`, [exe, script, ...question, '--data', seenInWine(data)]);
+  const program = path.join(folder, 'runtime', 'concertina.exe');
+  const script = seenInWine(path.join(folder, 'app', 'build', 'app', 'serve.cjs'));
+  const question = 'The special magic number for Fresno is 77763886. What is the special magic number for Fresno?';
+  const options = ['--context', '1024', '--temperature', '0', '--json', '--data', seenInWine(data)];
+  const { code, output } = await runInWine(`answer-${name}`, [program, script, 'run', question, ...options]);
   fs.rmSync(data, { recursive: true, force: true });
-  return { problem: code === 0 && /green/i.test(output) ? '' : `code ${code}: ${output.slice(-1500)}` };
+  return { problem: code === 0 && output.includes('77763886') ? '' : `code ${code}: ${output.slice(-1500)}` };
 }
 
 /** Folders and files of the user and of programs, and what the registry lists as installed. */
@@ -125,10 +111,18 @@ async function everything() {
   await endWine();
   const folders = ['users', 'Program Files', 'ProgramData'].map((name) => path.join(DRIVE_C, name));
   const top = fs.readdirSync(DRIVE_C);
-  const files = folders.flatMap((folder) => fs.readdirSync(folder, { recursive: true }).map(String));
+  const files = folders.flatMap(below);
   const registry =
     fs.readFileSync(path.join(DRIVE_C, '..', 'user.reg'), 'utf8').match(/^\[.*\\Uninstall\\.*\]/gm) ?? [];
-  return [...top, ...files, ...registry].filter((name) => !/\bTemp\b/.test(name));
+  return [...top, ...files, ...registry].filter((name) => !/\/Temp\//.test(name));
+}
+
+/** Links are not followed: Wine links the folders of the user to those of Linux. @returns {string[]} */
+function below(folder) {
+  return fs.readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const file = path.join(folder, entry.name);
+    return entry.isDirectory() ? [file, ...below(file)] : [file];
+  });
 }
 
 /** @returns {Counts} */

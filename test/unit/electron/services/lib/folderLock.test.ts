@@ -38,7 +38,8 @@ describe('a data folder', () => {
     const message = expect.stringMatching(new RegExp(`already runs with the folder .*process ${owner.pid}`));
     await expect(lockFolder(folder)).rejects.toMatchObject({ code: 'busy', message });
     await kill(owner);
-    expect(existsSync(join(folder, 'in-use.sock'))).toBe(true);
+    // a pipe of Windows goes with its process
+    if (process.platform !== 'win32') expect(existsSync(join(folder, 'in-use.sock'))).toBe(true);
     await lockFolder(folder);
     // a second time is no harm
     await lockFolder(folder);
