@@ -33,7 +33,7 @@ const PURPOSES = {
     ...{ tests: true, targets: ['engine'], portable: true, app: true, runtime: false, windows: true },
   },
   'windows-test': {
-    ...{ tests: true, targets: ['engine', 'tests', 'tools'], portable: true, app: true, runtime: false, windows: true },
+    ...{ tests: true, targets: ['engine', 'tests'], portable: true, app: true, runtime: false, windows: true },
   },
   bench: { tests: false, targets: ['bench'], portable: false, app: false, runtime: false },
   quality: { tests: false, targets: ['engine'], portable: false, app: false, runtime: false },

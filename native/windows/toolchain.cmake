@@ -1,7 +1,7 @@
 # Windows x64 from Linux: clang with the headers and libraries of Debian's mingw-w64 (posix threads), lld as its linker.
 # Clang and not mingw-w64's GCC: on Win64 the stack is aligned to 16 bytes, and GCC may spill AVX registers to it as if it were
-# aligned to 32 or 64 (GCC bug 54412), which crashes; that of Debian 12 does not, that of others does. Clang aligns the frame of such a
-# function first. test/windows/stack.mjs looks for it in what was built.
+# aligned to 32 or 64 (GCC bug 54412), which crashes; that of Debian 12 did not in two kernels looked at. Clang aligns the frame of such
+# a function first. test/windows/stack.mjs looks for it in what was built.
 # native/prepare/build.mjs --windows passes it to CMake.
 set(CMAKE_SYSTEM_NAME Windows)
 set(CMAKE_SYSTEM_PROCESSOR x86_64)

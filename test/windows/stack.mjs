@@ -1,6 +1,6 @@
 // Win64 aligns the stack to 16 bytes. A move of 32 or 64 bytes that wants its place aligned, to or from the stack of a function that
-// did not align it, crashes now and then: GCC could write such moves (its bug 54412; that of Debian 12 writes unaligned ones), clang
-// aligns first. Looked for in the machine code.
+// did not align it, crashes now and then: GCC may write such moves (its bug 54412), clang aligns
+// first. Looked for in the machine code.
 
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
