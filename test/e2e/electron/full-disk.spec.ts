@@ -20,8 +20,8 @@ test('an answer is not lost, and is written when there is room', async ({ launch
     const free = fillDisk(disk);
     await ask(page, `What is a lamp? ${'It is bright. '.repeat(400)}`);
     const banner = page.getByTestId('unsaved-banner');
-    await expect(banner).toContainText('The disk is full: this answer is not saved yet.');
-    await expect(banner).toContainText('Free some space; it is saved then.');
+    await expect(banner).toContainText('The disk is full. Not saved yet: this answer.');
+    await expect(banner).toContainText('Free some space: it is saved then.');
     const answer = await answerText(page);
 
     const asked = await app.evaluate(
@@ -34,7 +34,7 @@ test('an answer is not lost, and is written when there is room', async ({ launch
           main.quit();
         }),
     );
-    expect(asked).toContain('The disk is full: this answer is not saved yet. Try again, Quit without saving, Go back');
+    expect(asked).toContain('The disk is full. Not saved yet: this answer. Try again, Quit without saving, Go back');
     await expect(banner).toBeVisible();
 
     free();

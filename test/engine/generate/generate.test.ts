@@ -167,7 +167,7 @@ describe('limits', () => {
     const tokens = model.tokenize(filler(80));
     const error = await refusal(answer(context, tokens));
     expect(error).toMatchObject({ code: 'context-full', hint: expect.stringMatching(/context/) });
-    expect(String(error)).toContain(String(tokens.length));
+    expect(String(error)).toContain(tokens.length.toLocaleString('en-US'));
     expect(String(error)).toContain('512');
     expect(context.contextUsed).toBe(used);
   });
