@@ -109,8 +109,8 @@ it('what cannot be read is refused with a sentence, and the engine goes on', asy
     expect(error.message, file).toMatch(said);
   }
   const blind = await model.createContext(contextOptions());
-  for (const asked of [answer(blind, about([one])), blind.countMedia(one)])
-    expect(await refusal(asked)).toMatchObject({ code: 'bad-request', message: expect.stringMatching(/neither sees/) });
+  for (const ask of [() => answer(blind, about([one])), () => blind.countMedia(one)])
+    expect(await refusal(ask())).toMatchObject({ code: 'bad-request', message: expect.stringMatching(/neither sees/) });
   expect(await refusal(model.chatTokens(about([one])))).toMatchObject({ code: 'bad-request' });
   expect((await answer(context, about([one]))).result.answerTokens).toBeGreaterThan(0);
 });
