@@ -11,7 +11,7 @@ const known: Readonly<Record<string, MessageDescriptor>> = {
   'Trained for very long texts, answers at once.': msg`Trained for very long texts, answers at once.`,
   'For 16 GB of memory and more.': msg`For 16 GB of memory and more.`,
   'For 24 GB of memory and more.': msg`For 24 GB of memory and more.`,
-  'Large, but only 3 thousand millions of it work at a time: quick for its size.': msg`Large, but only 3 thousand millions of it work at a time: quick for its size.`,
+  'Large, but only 3 billion of its parameters work at a time: quick for its size.': msg`Large, but only 3 billion of its parameters work at a time: quick for its size.`,
   'Older and well tried.': msg`Older and well tried.`,
   'Well known, trained for 128K tokens.': msg`Well known, trained for 128K tokens.`,
   'Very small, trained for 128K tokens.': msg`Very small, trained for 128K tokens.`,
