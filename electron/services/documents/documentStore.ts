@@ -1,7 +1,6 @@
 /** Documents on disk: documents/<id>/, each written in a folder beside and moved into place when it is whole. */
 
-import { createHash } from 'node:crypto';
-import { createReadStream, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, open, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -11,7 +10,7 @@ import { type DocumentInfo, documentSchema, type Section, sectionSchema } from '
 import { ConcertinaError } from '../../contract/errors';
 import { limits } from '../../contract/limits';
 import { type Extraction, sectionsPerSlice } from '../../contract/workerTasks';
-import { isMissing, readTextIfThere, storageError, writeFileAtomic } from '../lib/files';
+import { isMissing, readTextIfThere, sha256Of, storageError, writeFileAtomic } from '../lib/files';
 import type { Logger } from '../lib/logger';
 
 const unfinished = '.new-';
@@ -333,10 +332,7 @@ async function readMeta(folder: string, id: string): Promise<DocumentMeta | null
   if (meta.document.id !== id) throw new Error('it belongs to another document');
   const { size } = await stat(textPath(folder));
   if (size !== meta.textBytes) throw new Error(`the text has ${size} bytes instead of ${meta.textBytes}`);
-  const hash = createHash('sha256');
-  for await (const piece of createReadStream(textPath(folder), { highWaterMark: 256 * 1024 }))
-    hash.update(piece as Buffer);
-  if (hash.digest('hex') !== meta.textSha256) throw new Error('the text was changed');
+  if ((await sha256Of(textPath(folder))) !== meta.textSha256) throw new Error('the text was changed');
   return meta;
 }
 

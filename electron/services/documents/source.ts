@@ -1,7 +1,7 @@
 /** Looking at a file that is to be attached: whether it may be, what it is, and the id that its content gives it. */
 
 import { createHash } from 'node:crypto';
-import { constants, createReadStream } from 'node:fs';
+import { constants } from 'node:fs';
 import { chmod, copyFile, open, readdir, rm, stat } from 'node:fs/promises';
 import { msg } from '@lingui/core/runtime-macro';
 import type { DocumentKind } from '../../contract/documents';
@@ -10,10 +10,9 @@ import { noSenses, type Senses } from '../../contract/lib/senses';
 import { troubleOf } from '../../contract/lib/systemErrors';
 import { limits } from '../../contract/limits';
 import { extractorVersion } from '../../contract/workerTasks';
-import { isMissing } from '../lib/files';
+import { isMissing, sha256Of } from '../lib/files';
 
 /** small enough that the hash of one piece does not hold up the thread of the window */
-const pieceBytes = 256 * 1024;
 
 export interface LookedAt {
   id: string;
@@ -41,9 +40,7 @@ export async function copyOriginal(
   try {
     await copyFile(path, to, constants.COPYFILE_FICLONE);
     await chmod(to, 0o600);
-    const hash = createHash('sha256');
-    for await (const piece of createReadStream(to, { highWaterMark: pieceBytes })) hash.update(piece as Buffer);
-    if ((await documentId(hash.digest('hex'), kind, languageFolder)) === id) return true;
+    if ((await documentId(await sha256Of(to), kind, languageFolder)) === id) return true;
   } catch {
     // the text can be asked about all the same; what a full disk would stop is told when it is stored
   }
@@ -65,14 +62,13 @@ export async function lookAt(
     const kind = kindOfDocument(name, await headOf(path), senses);
     if ((kind === 'image' || kind === 'sound') && bytes > limits.maxMediaBytes)
       throw tooLarge(name, limits.maxMediaBytes);
-    const hash = createHash('sha256');
     let done = 0;
-    for await (const piece of createReadStream(path, { highWaterMark: pieceBytes, signal })) {
-      hash.update(piece as Buffer);
-      done += (piece as Buffer).length;
+    const onBytes = (read: number) => {
+      done += read;
       onProgress(Math.min(1, done / bytes));
-    }
-    return { id: await documentId(hash.digest('hex'), kind, languageFolder), kind, bytes };
+    };
+    const sha256 = await sha256Of(path, { signal, onBytes });
+    return { id: await documentId(sha256, kind, languageFolder), kind, bytes };
   } catch (error) {
     if (error instanceof ConcertinaError || signal.aborted) throw error;
     throw unreadable(name, error);

@@ -3,8 +3,6 @@
  * wrong, and puts the parts in their places when all of them are right.
  */
 
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { msg } from '@lingui/core/runtime-macro';
@@ -13,6 +11,7 @@ import type { HubPart } from '../../contract/hub';
 import { resolvePath } from '../hub/api';
 import { readGgufHeader, requireRoom } from '../hub/ggufHeader';
 import { type Answer, connectionError, HubError, type HubHttp } from '../hub/http';
+import { sha256Of } from '../lib/files';
 import { diskError } from './disk';
 import { discardPart, type Origin, PartFile, putInPlace } from './partFile';
 
@@ -83,14 +82,11 @@ async function inPlace(
   if (!found?.isFile() || found.size !== bytes) return false;
   if (sha256 === null) return true;
   watcher.onChecking();
-  const hash = createHash('sha256');
   try {
-    for await (const piece of createReadStream(path, { highWaterMark: 1024 * 1024, signal }))
-      hash.update(piece as Buffer);
+    return (await sha256Of(path, { signal })) === sha256;
   } catch (error) {
     throw diskError(error, path);
   }
-  return hash.digest('hex') === sha256;
 }
 
 /** Where a disk ignores the case of names, or the name is a link, the file of another name would be lost. */

@@ -1,6 +1,6 @@
 /** Writing that survives a crash or a power cut: a file is either the old one or the new one, never half of each. */
-import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
+import { createHash, randomBytes } from 'node:crypto';
+import { constants, createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -99,6 +99,19 @@ export async function readTextIfThere(path: string): Promise<string | null> {
 
 function noFile(path: string): ConcertinaError {
   return new ConcertinaError('data-corrupt', msg`${{ path }} is not a file.`, msg`Move it away.`);
+}
+
+/** SHA-256 of a file, in hexadecimal. `onBytes` hears how many were read since it was last called. Rejects as streams do, `signal` included. */
+export async function sha256Of(
+  path: string,
+  { signal, onBytes }: { signal?: AbortSignal; onBytes?: (bytes: number) => void } = {},
+): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const piece of createReadStream(path, { highWaterMark: 256 * 1024, signal })) {
+    hash.update(piece as Buffer);
+    onBytes?.((piece as Buffer).length);
+  }
+  return hash.digest('hex');
 }
 
 /** Moves a file that cannot be read out of the way and returns its new name. */
