@@ -27,16 +27,19 @@ export function Tooltip({ label, keys, side = 'top', children }: TooltipProps) {
     <Radix.Root open={open} onOpenChange={setOpen}>
       <Radix.Trigger asChild>{children}</Radix.Trigger>
       <Radix.Portal>
-        <Radix.Content
-          side={side}
-          sideOffset={6}
-          collisionPadding={8}
-          onEscapeKeyDown={onEscape}
-          className="pop z-50 flex max-w-72 items-center gap-2 rounded-md bg-tip px-2 py-1 text-xs text-on-tip shadow-pop"
-        >
-          {label}
-          {keys && <Kbd keys={keys} />}
-        </Radix.Content>
+        {/* as in Menu.tsx: the library puts it behind all landmarks */}
+        <section aria-label={t`Hint`}>
+          <Radix.Content
+            side={side}
+            sideOffset={6}
+            collisionPadding={8}
+            onEscapeKeyDown={onEscape}
+            className="pop z-50 flex max-w-72 items-center gap-2 rounded-md bg-tip px-2 py-1 text-xs text-on-tip shadow-pop"
+          >
+            {label}
+            {keys && <Kbd keys={keys} />}
+          </Radix.Content>
+        </section>
       </Radix.Portal>
     </Radix.Root>
   );

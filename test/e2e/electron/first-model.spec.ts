@@ -46,9 +46,6 @@ test('one click downloads the model that fits, with pause and progress in place,
   const row = strip(page).getByTestId('download');
   await expect(row).toHaveAttribute('data-state', 'active', { timeout: 60_000 });
   await gate.reached();
-  // the tooltip of the button that has the focus stands outside of all landmarks
-  await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
-  await expect(page.getByRole('tooltip')).toHaveCount(0);
   expect(await violations(page)).toEqual([]);
   await row.getByTestId('download-pause').click();
   await expect(row).toHaveAttribute('data-state', 'paused');
