@@ -3,6 +3,7 @@ import { expect, type Page } from '@playwright/test';
 import { ask } from '../chat';
 import { axe } from '../moments';
 import { ready, test } from '../serve';
+import { lookAtOtherSettings, lookAtPaletteAndShelf } from './screens';
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test(`main screens, ${colorScheme}`, async ({ browserPage: page }) => {
@@ -20,11 +21,10 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await settingsAreFilled(page);
     await expect(page.getByTestId('kept-total')).toHaveText(/^No caches are kept/);
     found['settings of memory'] = await violations(page);
-    for (const part of ['chat', 'advanced']) {
-      await page.getByTestId(`settings-tab-${part}`).click();
-      await expect(page.getByTestId(`settings-tab-${part}`)).toHaveAttribute('data-state', 'active');
-      found[`settings of ${part}`] = await violations(page);
-    }
+    const look = async (screen: string) => {
+      found[screen] = await violations(page);
+    };
+    await lookAtOtherSettings(page, look);
     await page.getByTestId('settings-tab-memory').click();
     await page.keyboard.press('Escape');
 
@@ -33,19 +33,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     found.models = await violations(page);
 
     await page.keyboard.press('Escape');
-    for (const [name, keys] of [
-      ['palette', 'Control+Shift+P'],
-      ['shortcuts', 'Control+/'],
-    ] as const) {
-      await page.keyboard.press(keys);
-      await expect(page.getByTestId(name)).toBeVisible();
-      found[name] = await violations(page);
-      await page.keyboard.press('Escape');
-      await expect(page.getByTestId(name)).toBeHidden();
-    }
-    await page.getByTestId('shelf-open').click();
-    await expect(page.getByTestId('shelf-view')).toBeVisible();
-    found.shelf = await violations(page);
+    await lookAtPaletteAndShelf(page, look);
     await page.keyboard.press('Escape');
     await expect(page.getByTestId('shelf-view')).toBeHidden();
     await page.getByTestId('all-chats-menu').click();

@@ -6,6 +6,7 @@ import { untranslatedOn } from '@/test/fixtures/untranslatedOnScreen';
 import { ask } from '../chat';
 import { axe } from '../moments';
 import { ready, test } from '../serve';
+import { lookAtOtherSettings, lookAtPaletteAndShelf } from './screens';
 
 test.use({ locale: 'de-DE' });
 
@@ -63,25 +64,9 @@ test('no text of the main screens is English, and axe finds nothing', async ({ b
   await page.getByTestId('settings-open').click();
   await expect(page.getByTestId('memory-need')).toBeVisible();
   await look('settings of memory');
-  for (const part of ['chat', 'advanced']) {
-    await page.getByTestId(`settings-tab-${part}`).click();
-    await expect(page.getByTestId(`settings-tab-${part}`)).toHaveAttribute('data-state', 'active');
-    await look(`settings of ${part}`);
-  }
+  await lookAtOtherSettings(page, look);
   await page.keyboard.press('Escape');
-  for (const [name, keys] of [
-    ['palette', 'Control+Shift+P'],
-    ['shortcuts', 'Control+/'],
-  ] as const) {
-    await page.keyboard.press(keys);
-    await expect(page.getByTestId(name)).toBeVisible();
-    await look(name);
-    await page.keyboard.press('Escape');
-    await expect(page.getByTestId(name)).toBeHidden();
-  }
-  await page.getByTestId('shelf-open').click();
-  await expect(page.getByTestId('shelf-view')).toBeVisible();
-  await look('shelf');
+  await lookAtPaletteAndShelf(page, look);
 
   expect(found).toEqual(Object.fromEntries(Object.keys(found).map((name) => [name, { english: [], axe: [] }])));
 
