@@ -219,7 +219,7 @@ function spoiled(random: Random, value: unknown): unknown {
 function revived(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const name = (value as { $?: unknown }).$;
-  if (typeof name === 'string' && odd[name]) return odd[name]();
+  if (typeof name === 'string' && Object.hasOwn(odd, name)) return odd[name]?.();
   if (Array.isArray(value)) return Array.from(value, revived);
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, revived(inner)]));
 }
