@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Stall } from '@/electron/contract/engine';
 import { type CrashReport, EngineHost } from '@/electron/services/engine/engineHost';
-import { scrubbedEnvironment } from '@/electron/services/engine/engineTransport';
+import { scrubbedEnvironment, spinCount } from '@/electron/services/engine/engineTransport';
 import { silentLogger } from '@/electron/services/lib/logger';
 import { capabilities } from '@/test/fixtures/samples';
 import { ScriptedTransport } from '@/test/fixtures/transports';
@@ -143,8 +143,13 @@ test('stop asks first and kills after the limit, not before, and does not start 
 test('the environment of the engine holds no secrets, and a failed assertion starts no debugger', () => {
   const environment = { PATH: '/bin', HOME: '/h', GITHUB_TOKEN: 't', AWS_SECRET_ACCESS_KEY: 'k', NODE_OPTIONS: '-r x' };
   const kept = { GGML_X: '1', LC_ALL: 'C' };
-  const scrubbed = { PATH: '/bin', HOME: '/h', ...kept, GGML_NO_BACKTRACE: '1' };
+  const scrubbed = { PATH: '/bin', HOME: '/h', ...kept, GGML_NO_BACKTRACE: '1', GOMP_SPINCOUNT: String(spinCount) };
   expect(scrubbedEnvironment({ ...environment, ...kept })).toEqual(scrubbed);
+});
+
+test('the threads of the engine sleep early, unless the environment says how long they wait', () => {
+  expect(scrubbedEnvironment({})).toMatchObject({ GOMP_SPINCOUNT: String(spinCount) });
+  expect(scrubbedEnvironment({ GOMP_SPINCOUNT: '7' })).toMatchObject({ GOMP_SPINCOUNT: '7' });
 });
 
 const isPing = (message: unknown) => (message as { name?: string }).name === 'ping';
