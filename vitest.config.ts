@@ -1,9 +1,10 @@
 /**
- * unit: nothing built is needed; engine: the real addon and real models, one file at a time (two cores); windows: Windows' Node in
+ * unit: nothing built is needed; engine: the real addon and real models, two files at a time; windows: Windows' Node in
  * Wine, seen from Linux (npm run test:windows).
  */
 import { defineConfig } from 'vitest/config';
 import { texts } from './electron/build.mjs';
+import { spinCount } from './electron/services/engine/engineTransport';
 
 /** `@/` is the root of the repository, for tests alone: their folders lie deep. */
 const resolve = { tsconfigPaths: true };
@@ -44,7 +45,9 @@ export default defineConfig({
           include: ['test/engine/**/*.test.ts'],
           // an abort in native code ends one process, not the run
           pool: 'forks',
-          fileParallelism: false,
+          maxWorkers: 2,
+          // as the app starts its engine: a waiting thread leaves the core to the other file's
+          env: { GOMP_SPINCOUNT: String(spinCount) },
           testTimeout: 300_000,
           hookTimeout: 300_000,
         },
