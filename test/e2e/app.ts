@@ -2,11 +2,13 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { _electron, test as base, type ElectronApplication, expect, type Page } from '@playwright/test';
+import { _electron, type ElectronApplication, expect, type Page } from '@playwright/test';
 import type { SettingsPatch } from '@/electron/contract/settings';
 import { modelIdOf } from '@/electron/services/models/modelFiles';
 import { EngineGates } from '../fixtures/engineGates';
 import { type Held, heldApp, heldEnvironment } from './appCopies';
+import { keepCalibrations, takeCalibrations } from './calibrations';
+import { test as base } from './display';
 import { ensureTestRuntime } from './runtime.mjs';
 
 export { tinyModel } from '../models.mjs';
@@ -21,11 +23,7 @@ export interface AppWindow {
 }
 
 /** The machine is not measured behind the back of a test, and the window speaks English, whatever the system does. */
-const environment = {
-  ...(process.env as Record<string, string>),
-  CONCERTINA_FIRST_PROBE: 'off',
-  LANGUAGE: 'en',
-};
+const environment = { CONCERTINA_FIRST_PROBE: 'off', LANGUAGE: 'en' };
 
 export interface LaunchOptions {
   settings?: SettingsPatch;
@@ -59,9 +57,12 @@ export const test = base.extend<{ dataDir: string; gates: EngineGates; launch: L
 
   launch: async ({ dataDir }, use, info) => {
     const open: AppWindow[] = [];
+    const folders = new Set<string>();
     await use(async ({ settings, model, folder = '.', held, app, env } = {}) => {
       const data = path.join(dataDir, folder);
       await mkdir(data, { recursive: true });
+      await takeCalibrations(data);
+      folders.add(data);
       if (model) await writeFile(path.join(data, 'models.json'), JSON.stringify({ version: 1, files: [model] }));
       if (settings || model) await writeSettings(data, { ...(model && { modelId: modelIdOf(model) }), ...settings });
       const place = app ?? (held ? await heldApp() : root);
@@ -77,6 +78,7 @@ export const test = base.extend<{ dataDir: string; gates: EngineGates; launch: L
       }
       await app.close().catch(() => {});
     }
+    for (const data of folders) await keepCalibrations(data);
   },
 });
 
@@ -91,7 +93,7 @@ async function start(appDir: string, dataDir: string, env: Record<string, string
   const app = await _electron.launch({
     ...runtime,
     args: [...(runtime.args ?? []), ...appArgs],
-    env: { ...environment, ...env },
+    env: { ...(process.env as Record<string, string>), ...environment, ...env },
   });
   const output: string[] = [];
   for (const stream of [app.process().stdout, app.process().stderr]) {

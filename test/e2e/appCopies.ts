@@ -35,9 +35,9 @@ export interface Held {
 
 let made: Promise<string> | null = null;
 
-/** The folder that Electron is started with; made once for the tests of a process. */
+/** The folder that Electron is started with; made once for the tests of a worker, which has one of its own. */
 export function heldApp(): Promise<string> {
-  const folder = path.join(root, 'build', 'held-app');
+  const folder = path.join(root, 'build', `held-app-${process.env.TEST_PARALLEL_INDEX ?? 0}`);
   made ??= copyApp(folder, 'test/fixtures/testEngineProcess.ts');
   return made;
 }

@@ -1,13 +1,14 @@
 /** The packaged app starts, answers and reads documents. */
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { expect, test } from '@playwright/test';
+import { expect } from '@playwright/test';
 import { buildDist, builtFile } from '../../electron/dist.mjs';
 import { releaseProblems } from '../../electron/release.mjs';
 import { makePdf } from '../fixtures/documents/pdf';
 import { pageWith, scanned } from '../fixtures/documents/scans';
 import { smallModel } from '../models.mjs';
 import { ask, ready } from './chat';
+import { test } from './display';
 import { readPdf, startPacked } from './packedApp';
 
 test('the packaged app starts, answers and reads a document', async ({ browserName: _ }, info) => {

@@ -2,10 +2,11 @@
  * The app as a package of the system installed it, each test a step of one life on one data folder. Run by `npm run
  * test:packages` (test/packages/run.mjs), which says in the environment how the app is started, and chooses the step by name.
  */
-import { expect, test } from '@playwright/test';
+import { expect } from '@playwright/test';
 import { makePdf } from '../fixtures/documents/pdf';
 import { pageWith, scanned } from '../fixtures/documents/scans';
 import { answers, ask, begin, call, ended, endless, greedy, questions, ready } from './chat';
+import { test } from './display';
 import { readPdf, startPacked } from './packedApp';
 
 const { CONCERTINA_INSTALLED = '[]', CONCERTINA_VERSION = '', CONCERTINA_MODEL = '', CONCERTINA_SINCE } = process.env;

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { type Browser, test as base, chromium, expect, type Page } from '@playwright/test';
 import { type Server, spawnServer } from '../fixtures/headlessApp';
+import { keepCalibrations, takeCalibrations } from './calibrations';
 
 /** As root, in a closed network: without these Chromium keeps asking for hosts that it cannot reach. */
 const chromiumArgs = [
@@ -34,6 +35,7 @@ export const test = base.extend<
   server: async ({ serverEnv }, use, info) => {
     const data = info.outputPath('data');
     await mkdir(data, { recursive: true });
+    await takeCalibrations(data);
     const server = await spawnServer(data, serverEnv);
     const { child } = server;
     await use(server);
@@ -42,6 +44,7 @@ export const test = base.extend<
     }
     child.kill('SIGTERM');
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    await keepCalibrations(data);
   },
 
   // English, unless a test asks for another language
