@@ -1,8 +1,8 @@
 /**
- * electron: the app in its window (the test runtime, under Xvfb); browser: headless mode in Chromium;
- * dist: the packaged app; installed: the one that `npm run test:packages` installed; screenshots: not a test, takes pictures
- * (`npm run screenshots`); meter-cost and chat-cost: not tests either, they measure (`npm run bench:meter`, `npm run bench:chat`);
- * soak: many hours of use, accelerated (`npm run soak`).
+ * electron: the app in its window (the test runtime, under Xvfb); browser: headless mode in Chromium; dist: the packaged app;
+ * installed: the one that `npm run test:packages` installed; source: the one that `npm run test:source` built; screenshots: not a
+ * test, takes pictures (`npm run screenshots`); meter-cost and chat-cost: not tests either, they measure (`npm run bench:meter`,
+ * `npm run bench:chat`); soak: many hours of use, accelerated (`npm run soak`).
  */
 import { defineConfig } from '@playwright/test';
 
@@ -11,8 +11,8 @@ export default defineConfig({
   outputDir: 'build/test-results/e2e',
   globalSetup: './test/e2e/global-setup.ts',
   reporter: [['list'], ['json', { outputFile: 'build/test-results/e2e.json' }]],
-  // each test runs an engine on all cores
-  workers: 1,
+  // much of a test is waiting; whole files, so that the tests of one file follow each other as they are written
+  workers: 2,
   timeout: 90_000,
   expect: { timeout: 20_000 },
   forbidOnly: Boolean(process.env.CI),
@@ -21,6 +21,7 @@ export default defineConfig({
     { name: 'browser', testMatch: 'browser/*.spec.ts' },
     { name: 'dist', testMatch: 'dist.spec.ts' },
     { name: 'installed', testMatch: 'installed.spec.ts' },
+    { name: 'source', testMatch: 'source.spec.ts' },
     { name: 'screenshots', testMatch: 'screenshots.spec.ts' },
     { name: 'meter-cost', testMatch: 'meter-cost.spec.ts' },
     { name: 'chat-cost', testMatch: 'chat-cost.spec.ts' },
