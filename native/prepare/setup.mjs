@@ -28,6 +28,7 @@ const PURPOSES = {
   // electron/dist.mjs asks for the runtime itself, where the real Electron is not there
   dist: { tests: false, packing: LINUX, targets: ['engine'], portable: true, app: true, runtime: false },
   installed: { tests: true, packing: true, targets: ['engine'], portable: true, app: true, runtime: LINUX },
+  source: { tests: true, packing: true, targets: [], portable: false, app: false, runtime: LINUX },
   windows: { tests: false, targets: ['engine'], portable: true, app: true, runtime: false, windows: true },
   'dist-windows': {
     ...{ tests: true, targets: ['engine'], portable: true, app: true, runtime: false, windows: true },
@@ -49,9 +50,11 @@ async function setUp(purpose) {
   const onLine = (line) => fs.appendFileSync(LOG, `${line}\n`);
 
   const stages = [['npm packages', () => ensurePackages({ onLine })]];
-  if (targets.length > 0) {
-    const onNote = (text) => progress.note(text);
+  const onNote = (text) => progress.note(text);
+  if (targets.length > 0 || packing) {
     stages.unshift(['system tools', (onProgress) => ensureSystem({ tests, packing, windows, onProgress, onLine })]);
+  }
+  if (targets.length > 0) {
     stages.push(['engine', (onProgress) => ensureEngine({ targets, portable, windows, onProgress, onNote })]);
   }
   if (app) stages.push(['app', (onProgress) => ensureApp({ onProgress })]);
