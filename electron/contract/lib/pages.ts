@@ -36,15 +36,18 @@ export function pagesOfName(sections: readonly Section[], { unit, number }: Page
 }
 
 const roman = '(?=[ivxlc])c{0,3}(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})';
-const numbers = String.raw`(?<from>\d{1,5})(?:\s?(?:[-–—&]|to|and)\s?(?<to>\d{1,5}))?(?!\d)`;
+const numbers = String.raw`(?<from>\d{1,5})(?:\s?(?:[-–—&]|to|and|bis|und)\s?(?<to>\d{1,5}))?(?!\d)`;
 /** What the word before a number counts. */
 export function unitOf(word: string): PageName['unit'] {
-  if (/^sh/i.test(word)) return 'sheet';
-  return /^sl/i.test(word) ? 'slide' : 'page';
+  if (/^(?:sh|bl)/i.test(word)) return 'sheet';
+  return /^(?:sl|f)/i.test(word) ? 'slide' : 'page';
 }
 
+/** In English, German, and where a page is called as in Spanish, Italian or Portuguese. "it's. 5" names no page. */
+const units = String.raw`pages?|pp?\.|seiten?|(?<!['’])s\.|p[áa]ginas?|pagine|p[áa]g\.|sheets?|bl(?:att|ätter)|slides?|folien?`;
+
 /** With the flags i and u. Groups: `unit`, and either `from` and perhaps `to`, or `other`. */
-export const pageWords = String.raw`(?<unit>pages?|pp?\.|sheets?|slides?)[ \u00a0]{0,2}(?:(?<other>(?:[a-z]{1,2}[-.]?\d{1,4}|${roman}))(?![\p{L}\p{N}])|${numbers})`;
+export const pageWords = String.raw`(?<unit>${units})[ \u00a0]{0,2}(?:(?<other>(?:[a-z]{1,2}[-.]?\d{1,4}|${roman}))(?![\p{L}\p{N}])|${numbers})`;
 const everyName = new RegExp(String.raw`\b${pageWords}`, 'giu');
 const mostOfRange = 20;
 

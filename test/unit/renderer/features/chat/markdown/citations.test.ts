@@ -23,6 +23,13 @@ const page = (number: number, start: number): Section => ({
 });
 
 describe('citationsIn', () => {
+  it('reads pages in German, and as Romance languages call them', () => {
+    expect(cited('Es steht auf Seite 12, siehe S. 7, Seiten 3 bis 5 und S. 8–9.')).toEqual([12, 7, 3, 8].map(pages));
+    expect(cited('Blatt 4, Folie 6, [Seite 3]')).toEqual([sheet(4), { ...pages(6), unit: 'slide' }, pages(3)]);
+    expect(cited('la página 5, pág. 6, a pagina 7')).toEqual([5, 6, 7].map(pages));
+    expect(cited('Die Vorderseite 12, it’s. 5 of them, Folge 3')).toEqual([]);
+  });
+
   it('reads pages and other marks as people and models write them', () => {
     expect(cited('It is on page 12, see [Page 3] and p. 7.')).toEqual([pages(12), pages(3), pages(7)]);
     const ranges = [pages(3), pages(5), pages(7), pages(9)];
