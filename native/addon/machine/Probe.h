@@ -16,8 +16,8 @@ class SequentialReads {
 public:
     explicit SequentialReads(size_t bytes) : buffer(bytes / sizeof(uint64_t), 0x9e3779b97f4a7c15u) {}
 
-    // Bytes per second of one pass by that many threads, each over its own contiguous share. Another program can only make
-    // a pass slower, so the best of several is what the machine can do.
+    // Bytes per second of one pass by that many threads, each over its own contiguous share, by the time that it had a core.
+    // Another program on the memory can only make a pass slower, so the best of several is what the machine can do.
     double pass(int threads);
 
 private:
