@@ -162,6 +162,7 @@ template <typename FMT, int NQ> INLINE void dot_block(rows row, const int_query<
 #include "decode-exp.inl"
 #include "decode-bias.inl"
 #include "decode-softmax.inl"
+#include "soft-cap.inl"
 
 } // namespace
 

@@ -89,6 +89,9 @@ struct decode_kernels {
     // is not masked makes state->sum NaN.
     void (*softmax)(float * score, const struct decode_row * row, int n_query, struct decode_step * step);
 
+    // s = cap*tanh(s) for n logits; n: a multiple of DECODE_TILE
+    void (*soft_cap)(float * s, int n, float cap);
+
     // out[j*TURBO_BIAS_PANEL + i] = scale * sum over r < n_row of z[j][r] * panel[r*TURBO_BIAS_PANEL + i] (fp16), j < n
     void (*bias)(const uint16_t * panel, int n_row, const float * const * z, int n, float scale, float * out);
 
@@ -102,6 +105,7 @@ struct decode_kernels {
     { \
         level, \
         softmax, \
+        soft_cap, \
         bias, \
         { \
             K_KERNELS(format_turbo4), \

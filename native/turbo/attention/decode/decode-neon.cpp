@@ -310,6 +310,7 @@ void finish(float *, int) {}
 #include "decode-exp.inl"
 #include "decode-bias.inl"
 #include "decode-softmax.inl"
+#include "soft-cap.inl"
 
 #define K_KERNELS(fmt) { query_size_int<fmt>, query_int<fmt>, scores<int_rows, fmt> }
 #define V_KERNELS(fmt) { accumulate<fmt>, finish }

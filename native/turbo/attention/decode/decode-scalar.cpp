@@ -94,6 +94,7 @@ INLINE vec exp_of(vec x) { return expf(x); }
 
 #include "decode-bias.inl"
 #include "decode-softmax.inl"
+#include "soft-cap.inl"
 
 #define K_KERNELS(type) { query_size, query, scores<type> }
 #define V_KERNELS(type) { accumulate<type>, finish }

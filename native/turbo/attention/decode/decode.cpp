@@ -282,9 +282,7 @@ void worker::unit(
             }
         }
     }
-    if (at->softcap != 0.0f) {
-        for (int i = 0; i < pl.n_query * T; ++i) { score[i] = at->softcap * tanhf(score[i]); }
-    }
+    if (at->softcap != 0.0f) { pl.kernels->soft_cap(score, pl.n_query * T, at->softcap); }
     pl.kernels->softmax(score, row, pl.n_query, step);
 
     bool needed = false;
