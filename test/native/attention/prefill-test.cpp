@@ -318,8 +318,11 @@ shape random_shape(unsigned seed) {
     sh.type_v = random_type(rng, sh.dv);
     sh.gqa = 1 + rng() % 8;
     sh.n_head_kv = 1 + rng() % 3;
-    sh.n_rows = 33 / sh.gqa + 1 + rng() % (60 / sh.gqa + 1); // more query vectors than decode takes
+    // more query vectors than decode takes, or a type that it does not take
+    sh.n_rows = seed % 16 == 0 ? 4 : 33 / sh.gqa + 1 + rng() % (60 / sh.gqa + 1);
+    if (seed % 16 == 0) { sh.type_k = sh.type_v = GGML_TYPE_BF16; }
     sh.n_kv = sh.n_rows + (rng() % 4 == 0 ? rng() % 20 : rng() % 400);
+    if (seed % 8 == 0) { sh.n_kv += 700; } // divided
     sh.n_stream = pick({ 1, 1, 2 });
     sh.interleaved = rng() % 2;
     sh.mask = mask_kind(rng() % int(mask_kind::COUNT));

@@ -19,6 +19,12 @@ constexpr int MAX_BLOCK = 512;
 // Items per thread at least, so that threads end together although the causal mask makes early rows cheap.
 constexpr int ITEMS_PER_THREAD = 4;
 
+// Query vectors of a KV head whose positions are divided, from so many tiles on: one expansion of the cache serves all of them.
+// In so many items, whatever the number of threads is: it does not change a bit of the result.
+constexpr int MAX_SPLIT_QUERIES = MAX_BLOCK;
+constexpr int MIN_SPLIT_TILES = 4;
+constexpr int SPLIT_ITEMS = 64;
+
 // Register tiles in a part.
 constexpr int TILES_PER_PART = 8;
 
@@ -100,17 +106,26 @@ bool make_plan(const turbo_attention & at, int n_threads, prefill_plan & plan) {
     const int heads = at.n_head_kv * at.n_stream;
     const int least =
         std::max((plan.n_query + MAX_BLOCK - 1) / MAX_BLOCK, (ITEMS_PER_THREAD * n_threads + heads - 1) / heads);
+    plan.n_tile = (at.n_kv + PREFILL_TILE - 1) / PREFILL_TILE;
+    const bool divided = plan.n_query <= MAX_SPLIT_QUERIES && plan.n_tile >= MIN_SPLIT_TILES;
+    plan.n_split = divided ? std::min(plan.n_tile, std::max(1, SPLIT_ITEMS / heads)) : 1;
     plan.part = TILES_PER_PART * mr;
-    plan.block = round_up((plan.n_query + least - 1) / least, plan.n_query > plan.part * least ? plan.part : mr);
+    if (plan.n_split > 1) {
+        plan.block = round_up(plan.n_query, mr);
+    } else {
+        plan.block = round_up((plan.n_query + least - 1) / least, plan.n_query > plan.part * least ? plan.part : mr);
+    }
     plan.n_block = (plan.n_query + plan.block - 1) / plan.block;
 
-    plan.n_tile = (at.n_kv + PREFILL_TILE - 1) / PREFILL_TILE;
     plan.z_stride = at.bias.n_row;
     plan.k_stride = at.k.head_dim;
     plan.v_stride = round_up(at.v.head_dim, nr);
 
     plan.view_size = (size_t) at.mask_n_stream * at.mask_n_head * at.n_rows * plan.n_tile;
     plan.view_size = (plan.view_size + ALIGN - 1) / ALIGN * ALIGN;
+    if (plan.n_split > 1) {
+        plan.split_size = (heads * plan.n_split * prefill_gathered_size(plan) + ALIGN - 1) / ALIGN * ALIGN;
+    }
     prefill_buffers buf;
     plan.thread_size = lay_out(at, plan, nullptr, buf) - (char *) nullptr;
     return true;
@@ -134,7 +149,7 @@ void fill_views(const turbo_attention & at, const prefill_plan & plan, uint8_t *
 
 char * aligned(char * p) { return (char *) (((uintptr_t) p + ALIGN - 1) / ALIGN * ALIGN); }
 
-// --- an item: a block of query vectors of one KV head against all tiles of K and V, with a running softmax. Logits are in base 2
+// --- an item: a block of query vectors of one KV head against tiles of K and V, with a running softmax. Logits are in base 2
 // throughout: log2(e) is part of the scale.
 
 constexpr float LOG2E = 1.44269504f;
@@ -160,15 +175,22 @@ public:
         bias.begin();
     }
 
-    void run() {
+    void run(int first_tile, int last_tile) {
         load_queries();
-        for (int t = 0; t < plan.n_tile; ++t) {
+        for (int t = first_tile; t < last_tile; ++t) {
             tile now = { t, t * PREFILL_TILE, std::min(PREFILL_TILE, at.n_kv - t * PREFILL_TILE), 0, false, 0, {} };
             now.n_pad = (now.n + kern.nr - 1) / kern.nr * kern.nr;
             if (plan.z_stride > 0) { bias.list_runs(stream, now.first, now.n); }
             for (int part = 0; part < n; part += plan.part) { add_tile(now, part, std::min(plan.part, n - part)); }
         }
-        store_rows();
+    }
+
+    // What it gathered, where it saw all tiles.
+    void store_rows() const {
+        for (int i = 0; i < n; ++i) {
+            float * out = buf.out + (size_t) i * plan.v_stride;
+            prefill_store(at, plan, stream, row_of(i), head_of(i), buf.max[i], buf.sum[i], out);
+        }
     }
 
 private:
@@ -321,45 +343,28 @@ private:
             }
         }
     }
-
-    void store_rows() const {
-        for (int i = 0; i < n; ++i) {
-            float * out = buf.out + (size_t) i * plan.v_stride;
-            if (at.sinks != nullptr) { add_sink(at.sinks[head_of(i)] * LOG2E, i, out); }
-            kern.scale(out, plan.v_stride, buf.sum[i] == 0.0f ? 0.0f : 1.0f / buf.sum[i]);
-            memcpy(at.dst + head_of(i) * at.dst_nb_head + row_of(i) * at.dst_nb_row + stream * at.dst_nb_stream, out,
-                at.v.head_dim * sizeof(float));
-        }
-    }
-
-    void add_sink(float sink, int i, float * out) const {
-        if (sink > buf.max[i]) {
-            const float factor = std::exp2(buf.max[i] - sink);
-            kern.scale(out, plan.v_stride, factor);
-            buf.sum[i] = buf.sum[i] * factor + 1.0f;
-        } else {
-            buf.sum[i] += std::exp2(sink - buf.max[i]);
-        }
-    }
 };
+
+size_t work_size(const prefill_plan & plan, int n_threads) {
+    return ALIGN + plan.view_size + plan.split_size + n_threads * plan.thread_size;
+}
 
 } // namespace
 
 extern "C" size_t turbo_prefill_work(const turbo_attention * at, int n_threads) {
     prefill_plan plan;
-    return make_plan(*at, n_threads, plan) ? ALIGN + plan.view_size + n_threads * plan.thread_size : 0;
+    return make_plan(*at, n_threads, plan) ? work_size(plan, n_threads) : 0;
 }
 
 extern "C" bool turbo_prefill_run(const turbo_attention * at) {
     prefill_plan plan;
-    if (!make_plan(*at, at->nth, plan) || ALIGN + plan.view_size + at->nth * plan.thread_size > at->work_size) {
-        return false;
-    }
+    if (!make_plan(*at, at->nth, plan) || work_size(plan, at->nth) > at->work_size) { return false; }
 
     char * base = aligned(at->work);
     uint8_t * views = (uint8_t *) base;
+    char * splits = base + plan.view_size;
     prefill_buffers buf;
-    lay_out(*at, plan, base + plan.view_size + at->ith * plan.thread_size, buf);
+    lay_out(*at, plan, splits + plan.split_size + at->ith * plan.thread_size, buf);
 
     fill_views(*at, plan, views);
     if (at->ith == 0) { ggml_threadpool_chunk_set(at->threadpool, at->nth); }
@@ -367,10 +372,24 @@ extern "C" bool turbo_prefill_run(const turbo_attention * at) {
 
     // late rows first: they see most, and a small item at the end leaves no thread waiting long
     const int heads = at->n_head_kv * at->n_stream;
-    for (int i = at->ith; i < heads * plan.n_block; i = ggml_threadpool_chunk_add(at->threadpool, 1)) {
+    const int n_item = heads * plan.n_block * plan.n_split;
+    for (int i = at->ith; i < n_item; i = ggml_threadpool_chunk_add(at->threadpool, 1)) {
         const int head = i % heads;
-        const int block = plan.n_block - 1 - i / heads;
-        item(*at, plan, buf, views, head / at->n_head_kv, head % at->n_head_kv, block * plan.block).run();
+        const int split = i / heads % plan.n_split;
+        const int block = plan.n_block - 1 - i / heads / plan.n_split;
+        if (plan.n_split > 1) {
+            const prefill_gathered own = prefill_split(plan, splits, head, split);
+            buf.out = own.out;
+            buf.max = own.max;
+            buf.sum = own.sum;
+        }
+        item work(*at, plan, buf, views, head / at->n_head_kv, head % at->n_head_kv, block * plan.block);
+        work.run(plan.n_tile * split / plan.n_split, plan.n_tile * (split + 1) / plan.n_split);
+        if (plan.n_split == 1) { work.store_rows(); }
+    }
+    if (plan.n_split > 1) {
+        ggml_barrier(at->threadpool);
+        prefill_merge(*at, plan, splits);
     }
     return true;
 }

@@ -55,8 +55,9 @@ extern const struct prefill_kernels prefill_kernels_neon;
 #ifdef __cplusplus
 }
 
-// How an operation is cut into items for the threads: one KV head of one stream with a block of its query vectors.
-// Query vector i of a KV head is row i/gqa with head i%gqa of the group.
+// How an operation is cut into items for the threads: one KV head of one stream with a block of its query vectors, and with all
+// tiles of K and V or, where the query vectors are few, some of them. Query vector i of a KV head is row i/gqa with head i%gqa of
+// the group.
 struct prefill_plan {
     const prefill_kernels * kern;
     ggml_to_float_t k_decoder; // NULL: f32
@@ -67,12 +68,14 @@ struct prefill_plan {
     int n_block;  // per KV head
     int part;     // query vectors whose scores are held at once
     int n_tile;
+    int n_split;  // of the tiles; 1: an item has all of them
     int z_stride; // values of a row of z; 0: no bias
     int k_stride; // values of a row of Q and of K, rounded up to whole panels for V
     int v_stride;
 
     // bytes
     size_t view_size;   // shared: prefill_view of [mask stream][mask head][row][tile]
+    size_t split_size;  // shared, for each head and split: what its item gathered (prefill_gathered)
     size_t thread_size; // each thread's buffers
 };
 
@@ -90,6 +93,23 @@ struct prefill_buffers {
     float * turns;  // [z_stride][nr]: T of a window
     float * bias;   // [block][nr]
 };
+
+// What the query vectors of an item gathered over the tiles that it saw: weights are relative to 2^max, out is not divided by sum.
+struct prefill_gathered {
+    float * out; // [block][v_stride]
+    float * max; // [block]
+    float * sum; // [block]
+};
+
+// Bytes of one.
+size_t prefill_gathered_size(const prefill_plan & plan);
+// Where split `split` of head `head` (of all streams) puts it. splits: the memory of all.
+prefill_gathered prefill_split(const prefill_plan & plan, char * splits, int head, int split);
+// Makes the row of the result of a query vector out of it: the sink takes part in the sum, then out is divided.
+void prefill_store(const turbo_attention & at, const prefill_plan & plan, int stream, int row, int head, float max,
+    float sum, float * out);
+// This thread's share of the results, from those of the splits.
+void prefill_merge(const turbo_attention & at, const prefill_plan & plan, char * splits);
 
 // The bias (turbo_bias) of the query vectors of an item. Blocks are worked through in windows of as many as a panel has columns:
 // the positions of a tile are nearly always in one.
