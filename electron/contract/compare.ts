@@ -107,7 +107,10 @@ export const columnMemorySchema = z.object({
 });
 export type ColumnMemory = z.infer<typeof columnMemorySchema>;
 
-/** What a column is at. `calibration`: the model is measured, once, for its turbo caches. */
+/**
+ * What a column is at. `calibration`: the model is measured, once, for its turbo caches; `floor`: the reference is the yardstick of
+ * what any change of the cache costs with these weights.
+ */
 export const columnStepSchema = z.enum([
   'calibration',
   'context',
@@ -117,6 +120,7 @@ export const columnStepSchema = z.enum([
   'quality',
   'needles',
   'curve',
+  'floor',
 ]);
 export type ColumnStep = z.infer<typeof columnStepSchema>;
 

@@ -18,6 +18,7 @@ export const TARGETS = {
   tools: ['llama-bench', 'llama-perplexity', 'llama-completion'],
   tests: ['turbo-tests', 'test-backend-ops', 'test-quantize-fns'],
   bench: ['kvbench'],
+  weights: ['llama-quantize'],
 };
 
 /** For this machine, and for two others from Linux x64. `compiler` is asked for its version: another one builds anew. */

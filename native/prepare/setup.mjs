@@ -24,7 +24,13 @@ const PURPOSES = {
   packages: { tests: false, targets: [], portable: false, app: false, runtime: false },
   start: { tests: false, targets: ['engine'], portable: false, app: true, runtime: false },
   serve: { tests: false, targets: ['engine'], portable: false, app: true, runtime: false },
-  test: { tests: true, targets: ['engine', 'tools', 'tests', 'bench'], portable: false, app: true, runtime: LINUX },
+  test: {
+    tests: true,
+    targets: ['engine', 'tools', 'tests', 'bench', 'weights'],
+    portable: false,
+    app: true,
+    runtime: LINUX,
+  },
   // electron/dist.mjs asks for the runtime itself, where the real Electron is not there
   dist: { tests: false, packing: LINUX, targets: ['engine'], portable: true, app: true, runtime: false },
   installed: { tests: true, packing: true, targets: ['engine'], portable: true, app: true, runtime: LINUX },
@@ -37,7 +43,7 @@ const PURPOSES = {
     ...{ tests: true, targets: ['engine', 'tests'], portable: true, app: true, runtime: false, windows: true },
   },
   bench: { tests: false, targets: ['bench'], portable: false, app: false, runtime: false },
-  quality: { tests: false, targets: ['engine'], portable: false, app: false, runtime: false },
+  quality: { tests: false, targets: ['engine', 'weights'], portable: false, app: false, runtime: false },
 };
 
 const LOG = path.join(BUILD, 'logs', 'setup.log');

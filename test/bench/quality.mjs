@@ -19,50 +19,59 @@ import {
   plan,
   SHALLOWEST_NEEDLES,
 } from './quality/measure.mjs';
-import { HELP, pairsOf, parseOptions, readResult } from './quality/options.mjs';
-import { charts, markdown, resultOf, writeDocument } from './quality/report.mjs';
+import { HELP, missingOf, pairsOf, parseOptions, readResult } from './quality/options.mjs';
+import { addTo, charts, markdown, requireSame, resultOf, writeDocument } from './quality/report.mjs';
+import { contentOf, f16Weights } from './quality/weights.mjs';
 
 const say = (line) => console.error(line);
 
 async function measure(settings, command) {
   const startedAt = Date.now();
   const engine = await loadEngine();
-  const pairs = pairsOf(settings, engine.capabilities().cacheTypes);
+  const { earlier } = settings;
+  const pairs = missingOf(earlier, pairsOf(settings, engine.capabilities().cacheTypes));
   const { nCtxTrain } = await engine.inspect(settings.model);
-  const model = await engine.loadModel(settings.model, { gpuLayers: 0 });
+  const f16 = settings.weights === 'f16';
+  const progress = new Progress((f16 ? 1 : 0) + settings.depths.length + (settings.documents > 0 ? 1 : 0));
+  const modelFile = f16
+    ? await progress.stage('f16 weights', (onProgress) => f16Weights(settings.model, { onProgress }))
+    : settings.model;
+  const model = await engine.loadModel(modelFile, { gpuLayers: 0 });
   const folder = fs.mkdtempSync(path.join(BUILD, 'quality-'));
   try {
     const text = fs.readFileSync(settings.text, 'utf8');
     const tokens = model.tokenize(text, { addSpecial: true });
     const rows = pairs.map(newRow);
-    const progress = new Progress(settings.depths.length + (settings.documents > 0 ? 1 : 0));
-    const setting = { engine, model, modelFile: settings.model, tokens, folder, say, threads: settings.threads };
-    const depths = await evaluateAll(
-      setting,
-      rows,
-      plan(settings, tokens.length, nCtxTrain),
-      settings.budget,
-      progress,
-    );
+    const steps =
+      earlier && settings.chunks === null ? stepsOf(earlier, settings) : plan(settings, tokens.length, nCtxTrain);
+    const result = (measured) =>
+      resultOf({
+        ...measured,
+        command,
+        settings,
+        model: { ...model.info, file: path.basename(settings.model), sha256: contentOf(settings.model) },
+        textSha256: contentOf(settings.text),
+        engine: engine.capabilities(),
+        date: new Date().toISOString(),
+        seconds: (Date.now() - startedAt) / 1000,
+        cpu: os.cpus()[0]?.model.trim() ?? 'unknown processor',
+      });
+    if (earlier) requireSame(earlier, result({ rows: [], depths: steps.map((step) => ({ ...step, tokens: 0 })) }));
+    const setting = { engine, model, modelFile, tokens, folder, say, threads: settings.threads };
+    const depths = await evaluateAll(setting, rows, steps, earlier ? Infinity : settings.budget, progress);
     if (settings.documents > 0) {
       await progress.stage('needles', (on) => findNeedles({ ...settings, ...setting, text }, rows, on));
     }
-    return resultOf({
-      rows,
-      depths,
-      command,
-      settings,
-      model: { file: path.basename(settings.model), ...model.info },
-      engine: engine.capabilities(),
-      date: new Date().toISOString(),
-      seconds: (Date.now() - startedAt) / 1000,
-      cpu: os.cpus()[0]?.model.trim() ?? 'unknown processor',
-    });
+    const measured = result({ rows, depths });
+    return earlier ? addTo(earlier, measured) : measured;
   } finally {
     await model.dispose();
     fs.rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/** As many chunks as were read before, so that the figures are of the same tokens. */
+const stepsOf = (earlier, { depths }) => depths.map((depth) => ({ depth, chunks: earlier.depths[depth]?.chunks ?? 0 }));
 
 async function evaluateAll(setting, rows, steps, budget, progress) {
   const startedAt = performance.now();

@@ -5,6 +5,7 @@
 
 import { mkdir, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { CompareColumn } from '../../contract/compare';
 import type { Agreement, Candidate, Difference, Quality } from '../../contract/compareFigures';
 import type { Context } from '../native/types';
 import type { Step } from './column';
@@ -80,6 +81,44 @@ export class QualityCheck {
 /** The second half of a text; its last token predicts nothing. */
 export function scoredOf(tokens: number): number {
   return tokens - Math.floor(tokens / 2) - 1;
+}
+
+// What any change of the cache costs with the weights of a file: their products round the activations, so a cache that is all but
+// exact diverges from f16 too, and one that diverges no more cannot be told from it.
+
+/** All but exact: 8.5 bits. */
+export const floorType = 'q8_0';
+
+type Measured = Pick<CompareColumn, 'configuration' | 'quality'>;
+
+/** Whether it has to be measured beside the columns: the reference is f16, and none of them tells. */
+export function lacksFloor(columns: readonly Measured[], reference: Measured): boolean {
+  return isOf(reference, 'f16') && !columns.some((column) => isOf(column, floorType));
+}
+
+/** A sentence or two for a person; empty where there is no floor. `measured`: of `floorType`, beside the columns. */
+export function floorNote(columns: readonly Measured[], reference: Measured, measured: Quality | null): string {
+  const own = columns.find((column) => isOf(column, floorType));
+  const floor = measured ?? (isOf(reference, 'f16') ? own?.quality : null);
+  if (!floor || floor.meanKld === null) return '';
+  const limit = floor.meanKld + (floor.meanKldError ?? 0);
+  const below = columns.filter((column) => {
+    const kld = column.quality?.meanKld ?? Number.POSITIVE_INFINITY;
+    // of the very same cache it is 0
+    return column !== reference && column !== own && kld > 0 && kld <= limit;
+  });
+  const value = Number(floor.meanKld.toPrecision(2));
+  const what = `With the weights of this file any change of the cache shows: ${floorType}, which is all but exact, has a mean KLD of ${value}.`;
+  if (below.length === 0) return what;
+  return `${what} Not above that, and so not to be told from f16: ${below.map(nameOf).join(', ')}.`;
+}
+
+function isOf({ configuration: { typeK, typeV } }: Measured, type: string): boolean {
+  return typeK === type && typeV === type;
+}
+
+function nameOf({ configuration: { typeK, typeV } }: Measured): string {
+  return typeK === typeV ? typeK : `${typeK}/${typeV}`;
 }
 
 // Where two answers part, how likely each column held both ways for, and how much of them is the same.

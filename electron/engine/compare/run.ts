@@ -4,17 +4,18 @@
  */
 
 import type { CompareColumn, CompareFrame } from '../../contract/compare';
+import type { Quality } from '../../contract/compareFigures';
 import { type CompareFacts, type CompareTask, templateOptionsIn } from '../../contract/engineContract';
 import { messageOf } from '../../contract/errors';
 import type { ContextSettings } from '../../contract/settings';
 import { ensureCalibrated } from '../calibration';
 import { breakMarks, marksOf, withoutMarks } from '../escapeSpecialTokens';
 import type { Loan, ModelHolder } from '../modelHolder';
-import type { Model } from '../native/types';
+import type { Context, Model } from '../native/types';
 import type { MemoryPlanner } from '../planner';
 import { Column, Room } from './column';
 import { askNeedles, needleRoom, type Planted, plant } from './needles';
-import { agreementOf, differenceOf, QualityCheck } from './quality';
+import { agreementOf, differenceOf, floorNote, floorType, lacksFloor, QualityCheck } from './quality';
 import { measureCurve, type Prompt, roundTokens, speedOf, timeDecoding, writeColumn } from './speed';
 
 interface ComparisonOutput {
@@ -34,6 +35,7 @@ class Comparison {
   private tokens: Int32Array = new Int32Array();
   private quality: QualityCheck | null = null;
   private planted: Planted | null = null;
+  private floor: Quality | null = null;
 
   constructor(
     private readonly task: CompareTask,
@@ -60,6 +62,8 @@ class Comparison {
       else if (rounds > 0 && (await this.room.make(this.columns.map((column) => this.settingsOf(column))))) {
         await this.takingTurns(order);
       } else await this.oneByOne(order);
+      const note = floorNote(this.values, this.reference.value, this.floor);
+      if (note) this.output.note(note);
     } catch (error) {
       if (!this.signal.aborted) throw error;
     } finally {
@@ -287,14 +291,40 @@ class Comparison {
       column.begin('needles');
       column.set({ needles: await askNeedles(context, planted, signal, onProgress) });
     }
-    const { curve } = this.task.options;
-    if (!curve) return;
+    if (this.task.options.curve) await this.measureOverDepth(column, context, this.task.options.curve.depths);
+    const yardstick = column === this.reference && lacksFloor(this.values, column.value);
+    if (quality && yardstick) await this.measureFloor(column, quality);
+  }
+
+  private async measureOverDepth(column: Column, context: Context, depths: number[]): Promise<void> {
+    const { signal } = this;
+    const onProgress = (fraction: number) => column.progress(fraction);
     column.begin('curve');
     const filler = this.model.tokenize(this.task.material, { addSpecial: true });
     const settings = this.settingsOf(column);
     const kvBytes = (nCtx: number) => this.planner.cacheBytes(this.task.path, { ...settings, nCtx });
     const onPoint = (points: CompareColumn['curve']) => column.set({ curve: points });
-    await measureCurve(context, { filler, depths: curve.depths, kvBytes, signal, onPoint, onProgress });
+    await measureCurve(context, { filler, depths, kvBytes, signal, onPoint, onProgress });
+  }
+
+  private async measureFloor(column: Column, quality: QualityCheck): Promise<void> {
+    const { signal } = this;
+    await column.close();
+    column.begin('floor');
+    try {
+      const { gpuLayers, ...options } = { ...this.settingsOf(column), typeK: floorType, typeV: floorType } as const;
+      await this.room.require([{ gpuLayers, ...options }]);
+      column.context = await this.model.createContext(options);
+      const onProgress = (fraction: number) => column.progress(fraction);
+      this.floor = await quality.column(column.context, { signal, onProgress });
+    } catch (error) {
+      if (signal.aborted) throw error;
+      this.output.note(`What any change of the cache costs was not measured: ${clauseOf(error)}.`);
+    }
+  }
+
+  private get values(): CompareColumn[] {
+    return this.columns.map(({ value }) => value);
   }
 
   private settingsOf({ value }: Column): ContextSettings {

@@ -24,6 +24,7 @@ const stepNames: Record<ColumnStep, MessageDescriptor> = {
   quality: msg`Measuring the quality`,
   needles: msg`Looking for hidden facts`,
   curve: msg`Measuring over depth`,
+  floor: msg`Measuring what any change costs`,
 };
 
 const stateNames: Record<CompareColumn['state'], MessageDescriptor> = {
@@ -36,7 +37,7 @@ const stateNames: Record<CompareColumn['state'], MessageDescriptor> = {
 };
 
 /** Steps that tell how far they have come. */
-const measured: readonly ColumnStep[] = ['calibration', 'prompt', 'speed', 'quality', 'needles', 'curve'];
+const measured: readonly ColumnStep[] = ['calibration', 'prompt', 'speed', 'quality', 'needles', 'curve', 'floor'];
 
 export function stateText(column: CompareColumn): string {
   const { state, step, progress } = column;
@@ -71,13 +72,16 @@ export function runProgress({ step, progress, columns, state, request }: Compare
   if (step) return { text: i18n._(runSteps[step]), share: progress };
   const at = columns.find((column) => column.state === 'running' && !rests(column));
   const text = at ? `${columnName(at, columns)}: ${stateText(at)}` : i18n._(runStateNames[state]);
-  const steps = stepsOf(request);
-  const all = columns.reduce((sum, column) => sum + columnShare(column, steps), 0);
+  const reference = columns[request.options.reference];
+  const all = columns.reduce((sum, column) => sum + columnShare(column, stepsOf(request, column === reference)), 0);
   return { text, share: all / Math.max(1, columns.length) };
 }
 
 /** In their order. */
-function stepsOf({ options: { rounds, quality, needle, curve } }: CompareRun['request']): ColumnStep[] {
+function stepsOf(
+  { options: { rounds, quality, needle, curve } }: CompareRun['request'],
+  isReference: boolean,
+): ColumnStep[] {
   return [
     'context',
     'prompt',
@@ -86,6 +90,7 @@ function stepsOf({ options: { rounds, quality, needle, curve } }: CompareRun['re
     ...(quality ? (['quality'] as const) : []),
     ...(needle ? (['needles'] as const) : []),
     ...(curve ? (['curve'] as const) : []),
+    ...(quality && isReference ? (['floor'] as const) : []),
   ];
 }
 

@@ -16,15 +16,32 @@ const DEPTHS = [512, 2048, 8192];
 const SHALLOWEST = 256;
 
 /** `read`: tokens at each depth, in at least two chunks; `documents`: texts with needles at each depth; `budget`: seconds */
-const FULL = { sides: ['q8_0', 'q4_0', 'turbo4', 'turbo3'], read: 32768, documents: 2, budget: Infinity };
+const FULL = {
+  sides: ['q8_0', 'q4_0', 'turbo4', 'turbo3'],
+  depths: DEPTHS,
+  read: 32768,
+  documents: 2,
+  budget: Infinity,
+  threads: 0,
+};
 /** Ends in 8 minutes on 2 cores; on a slow or busy machine it reads less. */
-const QUICK = { sides: [], read: 8192, documents: 0, budget: 390 };
+const QUICK = { ...FULL, sides: [], read: 8192, documents: 0, budget: 390 };
+
+/** As it was measured, so that only what differs on purpose has to be said. */
+const presetOf = ({ depths, documents, threads }) => ({
+  ...FULL,
+  ...{ sides: [], depths: Object.keys(depths).map(Number), documents, threads: threads ?? 0 },
+});
 
 const CENTRING = ['both', 'on', 'off'];
+const WEIGHTS = ['f16', 'file'];
+const OURS = ['small', 'tiny'];
 
 export const HELP = `npm run quality -- [options]     what a KV cache type costs in quality, against ${REFERENCE}
 
   --model FILE       a GGUF file, or small (the built-in model, the default) or tiny (the tests' model)
+  --weights WHICH    f16: made of the file's by requantizing, so that nothing but the cache is measured; file: as they
+                     are (default: f16 for small and tiny, else file)
   --text FILE        plain text that the model has not seen (default: test/fixtures/heldout.txt)
   --types LIST       ${TYPES.join(',')}; a pair K/V as in q8_0/turbo4
   --sides LIST       types that are measured as K and as V of every other one and of ${REFERENCE}; none for no pairs
@@ -39,11 +56,14 @@ export const HELP = `npm run quality -- [options]     what a KV cache type costs
   --json             the JSON object on stdout in place of the tables
   --out DIR          where quality.md, quality.json and quality.svg go (default: build/quality)
   --from FILE        a quality.json of before in place of a measurement
+  --add FILE         a quality.json of before to which types are added: those that it has are not measured again, depths,
+                     chunks, documents and threads are its own, and no sides are crossed unless they are named. Refused
+                     when machine, engine, model, text or options are not the same
   --write-docs       puts figures and charts into docs/quality.md`;
 
 /**
- * `chunks`: null: as many as `read` tokens hold; `centring`: of turbo caches; `budget`: seconds.
- * @typedef {{help: boolean, model: string, text: string, from: string | undefined, types: string[], sides: string[], depths: number[], chunks: number | null, centring: 'both' | 'on' | 'off', read: number, budget: number, documents: number, threads: number, quick: boolean, json: boolean, out: string | undefined, writeDocs: boolean}} Settings
+ * `chunks`: null: as many as `read` tokens hold; `centring`: of turbo caches; `budget`: seconds; `earlier`: what is added to.
+ * @typedef {{help: boolean, model: string, weights: 'f16' | 'file', text: string, from: string | undefined, earlier: import('./report.mjs').Result | null, types: string[], sides: string[], depths: number[], chunks: number | null, centring: 'both' | 'on' | 'off', read: number, budget: number, documents: number, threads: number, quick: boolean, json: boolean, out: string | undefined, writeDocs: boolean}} Settings
  * @typedef {{name: string, typeK: string, typeV: string, centred: boolean}} Pair name: K/V, or one name for both
  */
 
@@ -53,13 +73,15 @@ export const HELP = `npm run quality -- [options]     what a KV cache type costs
  * @throws {OptionError}
  */
 export function parseOptions(args) {
-  const values = readArgs('quality', args, ['text', 'sides', 'centring', 'chunks', 'documents', 'from']);
-  const preset = values.quick ? QUICK : FULL;
-  if (values.quick && values['write-docs'])
-    throw new OptionError('--write-docs is not for --quick: its figures are rough.');
-  const centring = values.centring ?? 'both';
-  if (!CENTRING.includes(centring)) throw new OptionError(`--centring is ${CENTRING.join(', ')}, not "${centring}".`);
-  const files = { model: modelFile(values.model ?? 'small'), text: values.text ?? TEXT, from: values.from };
+  const own = ['text', 'weights', 'sides', 'centring', 'chunks', 'documents', 'from', 'add'];
+  const values = readArgs('quality', args, own);
+  if (values.from && values.add) throw new OptionError('--from measures nothing, so --add has nothing to add.');
+  const earlier = values.add === undefined ? null : readResult(values.add, '--add');
+  const preset = earlier ? presetOf(earlier) : values.quick ? QUICK : FULL;
+  const quick = values.quick || (earlier?.quick ?? false);
+  if (quick && values['write-docs']) throw new OptionError('--write-docs is not for --quick: its figures are rough.');
+  const { model = 'small' } = values;
+  const files = { model: modelFile(model), text: values.text ?? TEXT, from: values.from };
   for (const [option, file] of Object.entries(files)) {
     if (file !== undefined && !fs.statSync(file, { throwIfNoEntry: false })?.isFile()) {
       throw new OptionError(`--${option}: there is no file ${file}.`);
@@ -67,17 +89,21 @@ export function parseOptions(args) {
   }
   return {
     ...files,
+    earlier,
+    weights: choice('--weights', values.weights ?? (OURS.includes(model) ? 'f16' : 'file'), WEIGHTS),
     help: values.help,
     types: list('--types', values.types, TYPES, pairOf),
     sides: values.sides === 'none' ? [] : list('--sides', values.sides, preset.sides, (text) => text),
-    depths: list('--depths', values.depths, DEPTHS, (text) => size('--depths', text, SHALLOWEST)).sort((a, b) => a - b),
-    centring,
+    depths: list('--depths', values.depths, preset.depths, (text) => size('--depths', text, SHALLOWEST)).sort(
+      (a, b) => a - b,
+    ),
+    centring: choice('--centring', values.centring ?? 'both', CENTRING),
     chunks: values.chunks === undefined ? null : number('--chunks', values.chunks, 1, 10_000),
     read: preset.read,
     budget: preset.budget,
     documents: number('--documents', values.documents ?? String(preset.documents), 0, 100),
-    threads: number('--threads', values.threads ?? '0', 0, 512),
-    quick: values.quick,
+    threads: number('--threads', values.threads ?? String(preset.threads), 0, 512),
+    quick,
     json: values.json,
     out: values.out,
     writeDocs: values['write-docs'],
@@ -109,16 +135,35 @@ export function pairsOf({ types, sides, centring }, known) {
   return pairs.flatMap((pair) => (twice(pair) ? [pair, { ...pair, centred: false }] : [pair]));
 }
 
+/**
+ * What an earlier measurement has not; all where there is none.
+ * @param {import('./report.mjs').Result | null} earlier
+ * @param {Pair[]} pairs
+ * @throws {OptionError} it has all
+ */
+export function missingOf(earlier, pairs) {
+  if (!earlier) return pairs;
+  const missing = pairs.filter(({ name }) => !(name in earlier.types) && !(name in earlier.pairs));
+  if (missing.length === 0)
+    throw new OptionError('--add: the earlier measurement has all of --types and --sides already.');
+  return missing;
+}
+
+function choice(option, value, known) {
+  if (!known.includes(value)) throw new OptionError(`${option} is ${known.join(', ')}, not "${value}".`);
+  return value;
+}
+
 /** Only caches of turbo types are centred. */
 const isCentrable = (name) => name.includes('turbo');
 
-/** @param {string} file what `--json` printed @returns {import('./report.mjs').Result} @throws {OptionError} */
-export function readResult(file) {
+/** @param {string} file what `--json` printed @param {string} [option] @returns {import('./report.mjs').Result} @throws {OptionError} */
+export function readResult(file, option = '--from') {
   try {
     const result = JSON.parse(fs.readFileSync(file, 'utf8'));
     if (result.types && result.pairs && result.depths) return result;
   } catch {
-    // not JSON: said below
+    // not there, or not JSON: said below
   }
-  throw new OptionError(`--from: ${file} is no result of npm run quality.`);
+  throw new OptionError(`${option}: ${file} is no result of npm run quality.`);
 }

@@ -1,7 +1,7 @@
 // The JSON object, the tables and the charts of a measurement.
 
 import path from 'node:path';
-import { depthName, table, writeFigures, writeResult } from '../command.mjs';
+import { depthName, OptionError, table, writeFigures, writeResult } from '../command.mjs';
 import { COLORS, plotAll } from '../plot.mjs';
 import { FACTS } from './measure.mjs';
 import { REFERENCE } from './options.mjs';
@@ -13,16 +13,16 @@ import { REFERENCE } from './options.mjs';
 
 /**
  * What `npm run quality -- --json` prints. `pairs`: by K/V; `uncentred`: turbo types once more without centring, empty where
- * they were measured in one way only.
- * @typedef {{types: Record<string, TypeFigures>, pairs: Record<string, TypeFigures>, uncentred: Record<string, TypeFigures>, depths: import('./measure.mjs').ByDepth<{chunks: number, tokens: number}>, reference: string, model: {name: string, file: string, bytes: number, quantization: string}, text: string, documents: number, quick: boolean, engine: Measured['engine'], cpu: string, command: string, date: string, seconds: number}} Result
- * @typedef {{rows: import('./measure.mjs').Row[], depths: {depth: number, chunks: number, tokens: number}[], command: string, settings: Pick<import('./options.mjs').Settings, 'text' | 'documents' | 'quick'>, model: Pick<import('../../../electron/contract/models').ModelInfo, 'name' | 'fileBytes' | 'quantization'> & {file: string}, engine: Pick<import('../../../electron/contract/engine').Capabilities, 'upstream' | 'simd' | 'kernelVariant'>, date: string, seconds: number, cpu: string}} Measured
+ * they were measured in one way only; `model.weights`: f16, made from the file, or file; `added`: commands that added types.
+ * @typedef {{types: Record<string, TypeFigures>, pairs: Record<string, TypeFigures>, uncentred: Record<string, TypeFigures>, depths: import('./measure.mjs').ByDepth<{chunks: number, tokens: number}>, reference: string, model: {name: string, file: string, bytes: number, quantization: string, weights?: string, sha256?: string}, text: string, textSha256?: string, threads?: number, added?: string[], documents: number, quick: boolean, engine: Measured['engine'], cpu: string, command: string, date: string, seconds: number}} Result
+ * @typedef {{rows: import('./measure.mjs').Row[], depths: {depth: number, chunks: number, tokens: number}[], command: string, settings: Pick<import('./options.mjs').Settings, 'text' | 'documents' | 'quick' | 'threads' | 'weights'>, model: Pick<import('../../../electron/contract/models').ModelInfo, 'name' | 'fileBytes' | 'quantization'> & {file: string, sha256: string}, textSha256: string, engine: Pick<import('../../../electron/contract/engine').Capabilities, 'upstream' | 'simd' | 'kernelVariant'>, date: string, seconds: number, cpu: string}} Measured
  */
 
 /**
  * @param {Measured} measured
  * @returns {Result} what `--json` prints; figures by depth, KLD in nats, shares from 0 to 1
  */
-export function resultOf({ rows, depths, command, settings, model, engine, date, seconds, cpu }) {
+export function resultOf({ rows, depths, command, settings, model, textSha256, engine, date, seconds, cpu }) {
   const single = ({ typeK, typeV }) => typeK === typeV;
   // what was measured with centring and without stands apart; what was measured once stands with the rest
   const second = (row) => rows.some(({ name, centred }) => name === row.name && centred && !row.centred);
@@ -33,15 +33,61 @@ export function resultOf({ rows, depths, command, settings, model, engine, date,
     uncentred: figuresOf(rows.filter(second)),
     depths: Object.fromEntries(depths.map(({ depth, chunks, tokens }) => [depth, { chunks, tokens }])),
     reference: REFERENCE,
-    model: { name: model.name, file: model.file, bytes: model.fileBytes, quantization: model.quantization },
+    model: {
+      ...{ name: model.name, file: model.file, bytes: model.fileBytes, quantization: model.quantization },
+      ...{ weights: settings.weights, sha256: model.sha256 },
+    },
     text: path.basename(settings.text),
+    textSha256,
     documents: settings.documents,
+    threads: settings.threads,
     quick: settings.quick,
     engine: { upstream: engine.upstream, simd: engine.simd, kernelVariant: engine.kernelVariant },
     cpu,
     command,
     date,
     seconds: Math.round(seconds),
+  };
+}
+
+/** What must be the same for figures to stand in one table, by the words for a person. */
+const CONDITIONS = {
+  model: ({ model }) => model.sha256,
+  'weights of the model': ({ model }) => model.weights,
+  text: ({ textSha256 }) => textSha256,
+  'chunks of each depth': ({ depths }) => Object.entries(depths).map(([depth, { chunks }]) => `${chunks} x ${depth}`),
+  'number of documents': ({ documents }) => documents,
+  'number of threads': ({ threads }) => threads,
+  processor: ({ cpu }) => cpu,
+  engine: ({ engine }) => [engine.upstream, engine.simd, engine.kernelVariant],
+};
+
+/**
+ * @param {Result} earlier
+ * @param {Result} now before anything is measured: the depths alone tell what is planned
+ * @throws {OptionError} names what is not as it was
+ */
+export function requireSame(earlier, now) {
+  const differing = Object.entries(CONDITIONS)
+    // of an earlier version, which did not note it
+    .filter(([, of]) => of(earlier) === undefined || JSON.stringify(of(earlier)) !== JSON.stringify(of(now)))
+    .map(([words]) => words);
+  if (differing.length === 0) return;
+  throw new OptionError(
+    `--add: the earlier measurement is of another kind (${differing.join(', ')}), so its figures cannot stand beside new ones. Measure without --add`,
+  );
+}
+
+/** @param {Result} earlier @param {Result} added of the same kind @returns {Result} */
+export function addTo(earlier, added) {
+  return {
+    ...earlier,
+    types: { ...earlier.types, ...added.types },
+    pairs: { ...earlier.pairs, ...added.pairs },
+    uncentred: { ...earlier.uncentred, ...added.uncentred },
+    added: [...(earlier.added ?? []), added.command],
+    date: added.date,
+    seconds: earlier.seconds + added.seconds,
   };
 }
 
@@ -80,7 +126,8 @@ function heading({ types, pairs, model, text, date, engine, cpu, documents, quic
     : ' Nothing is centered.';
   const needles = documents > 0 ? ` Needles: facts found of ${FACTS * documents} hidden ones, ${FACTS} in a text.` : '';
   const rough = quick ? ' A quick run: the tables of docs/quality.md come from full ones.' : '';
-  return `**${model.name}** (${model.file}) on ${text}, K and V of one type, against ${REFERENCE}. ${date.slice(0, 10)}, ${cpu}, SIMD level ${engine.simd}. KLD in nats, ± one standard error.${centred}${needles}${rough}`;
+  const weights = model.weights === 'f16' ? ', its weights made f16' : '';
+  return `**${model.name}** (${model.file}${weights}) on ${text}, K and V of one type, against ${REFERENCE}. ${date.slice(0, 10)}, ${cpu}, SIMD level ${engine.simd}. KLD in nats, ± one standard error.${centred}${needles}${rough}`;
 }
 
 const scoredText = ({ chunks, tokens }) =>
@@ -216,7 +263,8 @@ function overDepth({ types }, depths) {
 
 /** @param {Result} result @returns {string[]} files of docs/quality.md, written */
 export function writeDocument(result) {
-  const printed = `Printed by \`${result.command}\` in ${Math.ceil(result.seconds / 60)} minutes.`;
+  const commands = [result.command, ...(result.added ?? [])].map((command) => `\`${command}\``).join(', then ');
+  const printed = `Printed by ${commands} in ${Math.ceil(result.seconds / 60)} minutes.`;
   const figures = `${printed}\n\n![Bits per value against mean KLD, at each depth](quality.svg)\n\n${markdown(result)}`;
   return [writeFigures('quality', 'quality', figures), ...writeResult('quality', result, charts(result))];
 }

@@ -206,5 +206,24 @@ describe('quality', () => {
     expect(off(f16?.perplexity, perplexityFigure(plain, /Final estimate: PPL =/))).toBeLessThan(0.01);
     expect(off(q4?.perplexity, perplexityFigure(output, /Mean PPL\(Q\) +:/))).toBeLessThan(0.01);
     expect(off(q4?.meanKld, perplexityFigure(output, /Mean +KLD:/))).toBeLessThan(0.01);
+    expect(run.notes).toEqual([expect.stringContaining(`mean KLD of ${Number(q8?.meanKld?.toPrecision(2))}.`)]);
+  });
+
+  it('measures what any change of the cache shows with the weights of the file, where no column tells', async () => {
+    const { compare, until } = await start();
+    const options = { maxTokens: 1, quality: {}, curve: { depths: [0] } };
+    const request = { prompt: { kind: 'text' as const, text: heldOut().slice(0, 1200), asIs: true }, options };
+    const types = ['f16', 'q8_0', 'turbo3'];
+    const told = await until(await compare({ ...request, configurations: both(types, 512) }), ended);
+    const measured = await until(await compare({ ...request, configurations: both(['f16', 'turbo3'], 512) }), ended);
+    expect(measured.columns.map(({ state, context }) => [state, context?.typeK.effective])).toEqual([
+      ['done', 'f16'],
+      ['done', 'turbo3'],
+    ]);
+    expect(measured.columns[0]?.curve).toHaveLength(1);
+    expect(measured.notes).toEqual(told.notes);
+    expect(measured.notes).toEqual([
+      expect.stringMatching(/q8_0, which is all but exact, has a mean KLD of 0\.00\d+\.$/),
+    ]);
   });
 });

@@ -1,10 +1,12 @@
 /** What a comparison rests on: perplexity and KL divergence as llama-perplexity gives them, tokens with their likeliest alternatives. */
 import fs from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { f16Weights } from '../../bench/quality/weights.mjs';
 import {
   answer,
   contextOptions,
+  engine,
   filler,
   greedy,
   loadTiny,
@@ -15,6 +17,7 @@ import {
   refusal,
   temporaryFolder,
   tinyContext,
+  tinyModel,
 } from '../support';
 
 const chunk = 256;
@@ -57,6 +60,24 @@ describe('evaluate', () => {
     expect(Math.abs((compared.kld999 ?? 0) / perplexityFigure(output, /99\.9% +KLD:/) - 1)).toBeLessThan(0.03);
     expect(100 * (compared.sameTop ?? 0)).toBeCloseTo(perplexityFigure(output, /Same top p:/), 0);
     expect(reference.contextUsed).toBe(0);
+  });
+
+  it('measures the cache and nothing else with f16 weights, made of those of the file', async () => {
+    const exact = await f16Weights(tinyModel, { folder: temporaryFolder(), threads: 1 });
+    const measure = async (file: string) => {
+      const model = await engine().loadModel(file, { gpuLayers: 0 });
+      onTestFinished(() => model.dispose());
+      const options = contextOptions({ nCtx: chunk, batch: chunk });
+      const reference = await model.createContext(options);
+      const context = await model.createContext({ ...options, typeK: 'q8_0', typeV: 'q8_0' });
+      const tokens = model.tokenize(text(), { addSpecial: true }).slice(0, chunk * 2);
+      return { ...(await context.evaluate(tokens, reference)), quantization: model.info.quantization };
+    };
+    const [ours, shipped] = [await measure(exact), await measure(tinyModel)];
+    expect([ours.quantization, shipped.quantization]).toEqual(['F16', 'Q8_0']);
+    expect(Math.abs(ours.perplexity / shipped.perplexity - 1)).toBeLessThan(0.01);
+    // an eighth; products of quantized weights round what they multiply
+    expect(ours.meanKld).toBeLessThan(0.3 * (shipped.meanKld ?? 0));
   });
 
   it('finds no difference between equal caches', async () => {

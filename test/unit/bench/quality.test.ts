@@ -1,7 +1,8 @@
 /** `npm run quality`: options, what is measured, groups by memory, needles, and the report of a recorded result. */
-import { readFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 import { replaceFigures } from '../../bench/command.mjs';
 import { contextOptions } from '../../bench/quality/engine.mjs';
@@ -15,8 +16,9 @@ import {
   newRow,
   plan,
 } from '../../bench/quality/measure.mjs';
-import { pairsOf, parseOptions, readResult } from '../../bench/quality/options.mjs';
-import { charts, markdown, type Result, resultOf } from '../../bench/quality/report.mjs';
+import { missingOf, pairsOf, parseOptions, readResult } from '../../bench/quality/options.mjs';
+import { addTo, charts, markdown, type Result, requireSame, resultOf } from '../../bench/quality/report.mjs';
+import { f16Weights } from '../../bench/quality/weights.mjs';
 import { smallModel, tinyModel } from '../../models.mjs';
 
 const known = ['f16', 'q8_0', 'q4_0', 'turbo4', 'turbo3'];
@@ -39,10 +41,22 @@ describe('options', () => {
     expect(read.model).toBe(tinyModel);
   });
 
+  it('takes f16 weights for the models of the tree, and a file as it is', () => {
+    expect([[], ['--model', 'tiny'], ['--model', tinyModel]].map((args) => parseOptions(args).weights)).toEqual([
+      ...['f16', 'f16'],
+      'file',
+    ]);
+    expect(parseOptions(['--weights', 'file']).weights).toBe('file');
+    expect(parseOptions(['--model', tinyModel, '--weights', 'f16']).weights).toBe('f16');
+  });
+
   it.each([
     [['--depths', '12'], 'from 256'],
     [['--chunks', '0'], 'from 1 to'],
     [['--centring', 'yes'], 'both, on, off'],
+    [['--weights', 'q8_0'], 'f16, file'],
+    [['--add', path.join(fixtures, 'README.md')], 'no result of npm run quality'],
+    [['--add', 'a.json', '--from', 'b.json'], 'nothing to add'],
     [['--text', '/tmp'], 'no file /tmp'],
     [['--from', '/nowhere.json'], 'no file'],
     [['--quick', '--write-docs'], 'not for --quick'],
@@ -163,8 +177,9 @@ describe('report', () => {
       rows: [turbo4, plain, pair],
       depths: [{ depth: 512, chunks: 4, tokens: 1020 }],
       command: 'c',
-      settings: { text: '/a/heldout.txt', documents: 0, quick: true },
-      model: { name: 'm', file: 'm.gguf', fileBytes: 1, quantization: 'Q8_0' },
+      settings: { text: '/a/heldout.txt', documents: 0, quick: true, threads: 2, weights: 'f16' },
+      model: { name: 'm', file: 'm.gguf', fileBytes: 1, quantization: 'Q8_0', sha256: 'a1' },
+      textSha256: 'b2',
       engine: { upstream: 'v', simd: 'avx2', kernelVariant: 'k' },
       date: 'd',
       seconds: 1.4,
@@ -178,6 +193,7 @@ describe('report', () => {
     expect(result.uncentred.turbo4).not.toHaveProperty('centring');
     expect(result.pairs['q8_0/turbo4']).toMatchObject({ effective: 'q8_0', reasons: ['No.'] });
     expect(result).toMatchObject({ depths: { 512: { chunks: 4, tokens: 1020 } }, text: 'heldout.txt', seconds: 1 });
+    expect(result).toMatchObject({ model: { weights: 'f16', sha256: 'a1' }, textSha256: 'b2', threads: 2 });
   });
 
   it('makes a table for each depth, and one of the pairs', () => {
@@ -192,6 +208,13 @@ describe('report', () => {
     expect(text).toContain('K down, V across | ');
     expect(text).toContain('| turbo4, not centered | 4.25 |');
     expect(text).not.toMatch(/NaN|undefined|\| - \| - \|/);
+  });
+
+  it('says which weights were measured', () => {
+    const { model } = recorded;
+    expect(markdown(recorded)).toContain(`(${model.file})`);
+    const f16 = { ...recorded, model: { ...model, weights: 'f16' } };
+    expect(markdown(f16)).toContain(`(${model.file}, its weights made f16)`);
   });
 
   it('draws the frontier of each depth and KLD over depth', () => {
@@ -225,4 +248,77 @@ describe('report', () => {
     expect(once).toContain('# Quality of the KV cache types');
     expect(() => replaceFigures(document, 'bench', 'x')).toThrow('lost its marks');
   });
+});
+
+describe('adding to an earlier measurement', () => {
+  const model = { ...recorded.model, weights: 'f16', sha256: 'a1' };
+  const earlier: Result = { ...recorded, model, textSha256: 'b2', threads: 2, seconds: 60, command: 'first' };
+
+  it('is measured as before, and only what is missing', () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'quality-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = path.join(folder, 'earlier.json');
+    writeFileSync(file, JSON.stringify(earlier));
+    const settings = parseOptions(['--add', file, '--types', 'turbo4,q8_0/turbo4,q6_0']);
+    expect(settings).toMatchObject({ earlier, depths: [512, 1024], sides: [], threads: 2, chunks: null });
+    expect(settings.documents).toBe(recorded.documents);
+    const named = (name: string) => ({ name, typeK: name, typeV: name, centred: false });
+    const pairs = ['f16', 'turbo4', 'q6_0'].map(named);
+    expect(missingOf(earlier, pairs)).toEqual([named('q6_0')]);
+    expect(missingOf(null, pairs)).toEqual(pairs);
+    expect(() => missingOf(earlier, pairs.slice(0, 2))).toThrow('has all of --types and --sides already');
+  });
+
+  it.each<[string, Partial<Result>]>([
+    ['model', { model: { ...model, sha256: 'a2' } }],
+    ['weights of the model', { model: { ...model, weights: 'file' } }],
+    ['text', { textSha256: 'b3' }],
+    ['chunks of each depth', { depths: { ...earlier.depths, 512: { chunks: 9, tokens: 0 } } }],
+    ['number of documents', { documents: 7 }],
+    ['number of threads', { threads: 1 }],
+    ['processor', { cpu: 'another' }],
+    ['engine', { engine: { ...earlier.engine, simd: 'scalar' } }],
+  ])('is refused where it is another %s', (words, change) => {
+    requireSame(earlier, { ...earlier, types: {}, date: 'later' });
+    expect(() => requireSame(earlier, { ...earlier, ...change })).toThrow(`of another kind (${words})`);
+  });
+
+  it('is refused beside one that does not tell', () => {
+    expect(() => requireSame(recorded, recorded)).toThrow('(model, weights of the model, text, number of threads)');
+  });
+
+  it('keeps the figures of before', () => {
+    const { turbo4 } = earlier.types;
+    const types = { q6_0: turbo4 as NonNullable<typeof turbo4> };
+    const both = addTo(earlier, { ...earlier, types, pairs: {}, uncentred: {}, seconds: 30, command: 'second' });
+    expect(Object.keys(both.types)).toEqual([...Object.keys(earlier.types), 'q6_0']);
+    expect(both).toMatchObject({ pairs: earlier.pairs, uncentred: earlier.uncentred, seconds: 90 });
+    expect(both).toMatchObject({ command: 'first', added: ['second'] });
+  });
+});
+
+it('makes f16 weights once for each content of a file', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'weights-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = path.join(folder, 'model.gguf');
+  const made: string[] = [];
+  const options = {
+    folder: path.join(folder, 'kept'),
+    convert: async (from: string, to: string) => {
+      made.push(readFileSync(from, 'utf8'));
+      copyFileSync(from, to);
+      if (made.length === 2) throw new Error('stopped');
+    },
+  };
+  writeFileSync(file, 'one');
+  const first = await f16Weights(file, options);
+  expect(readFileSync(first, 'utf8')).toBe('one');
+  expect(await f16Weights(file, options)).toBe(first);
+  writeFileSync(file, 'two');
+  // what was broken off is no file of weights
+  await expect(f16Weights(file, options)).rejects.toThrow('stopped');
+  const second = await f16Weights(file, options);
+  expect(made).toEqual(['one', 'two', 'two']);
+  expect(readFileSync(second, 'utf8')).toBe('two');
+  expect(readdirSync(options.folder).filter((name) => name.endsWith('.gguf'))).toHaveLength(2);
 });

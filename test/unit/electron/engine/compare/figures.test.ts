@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Step } from '@/electron/engine/compare/column';
 import { names, plant } from '@/electron/engine/compare/needles';
-import { agreementOf, differenceOf, scoredOf } from '@/electron/engine/compare/quality';
+import { agreementOf, differenceOf, floorNote, lacksFloor, scoredOf } from '@/electron/engine/compare/quality';
 import { curveTokens, depthsWithin, median, speedOf } from '@/electron/engine/compare/speed';
 
 const words = ['the', ' lamp', ' was', ' lit', ' out', ''];
@@ -99,4 +99,24 @@ test('a reply is right when it names the answer as a word of its own', () => {
   expect(names('It is 17654321.', '7654321')).toBe(false);
   expect(names('Lemon Tart, I think', 'lemon tart')).toBe(true);
   expect(names('QJOB84', 'QJOB84')).toBe(true);
+});
+
+test('q8_0 beside f16 tells what any change of the cache shows, and what cannot be told from f16', () => {
+  const column = (type: string, meanKld: number) => ({
+    configuration: { typeK: type, typeV: type, nCtx: 1024 } as never,
+    quality: { tokens: 500, perplexity: 9, meanKld, meanKldError: 0.0001, kld999: 0.1, sameTop: 0.98 },
+  });
+  const [f16, near, far] = [column('f16', 0), column('q5_0', 0.0011), column('turbo3', 0.04)];
+  const columns = [f16, near, far, column('f16', 0)];
+  expect(lacksFloor(columns, f16)).toBe(true);
+  expect(floorNote(columns, f16, null)).toBe('');
+  const measured = column('q8_0', 0.00104).quality;
+  expect(floorNote(columns, f16, measured)).toMatch(/q8_0, .* KLD of 0\.001\. Not above that, .* f16: q5_0\.$/);
+  // a column of that type tells, and is not held against itself
+  const own = [...columns, column('q8_0', 0.0009)];
+  expect(lacksFloor(own, f16)).toBe(false);
+  expect(floorNote(own, f16, null)).toMatch(/KLD of 0\.0009\.$/);
+  // what another reference shows is its own
+  expect(lacksFloor(columns, far)).toBe(false);
+  expect(floorNote(own, far, null)).toBe('');
 });

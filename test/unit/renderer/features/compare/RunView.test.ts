@@ -130,4 +130,7 @@ it('a column has a name, says how far it is, and what runs otherwise than asked'
   expect(progress.text).toMatch(/turbo4.*50%/);
   // of four steps the second column has done three and a half
   expect(progress.share).toBeCloseTo((1 + 3.5 / 4) / 3);
+  // the reference has one step more
+  const first = [column(0, { state: 'running', step: 'floor', progress: 0.5 }), ...columns.slice(2)];
+  expect(runProgress(run(first, { state: 'running' })).share).toBeCloseTo(4.5 / 5 / 2);
 });
