@@ -64,7 +64,7 @@ const modelEntrySchema = z.object({
   /** null: not inspected yet, or not readable */
   info: modelInfoSchema.nullable(),
   /** why the file cannot be used; null when it can */
-  problem: z.string().nullable(),
+  problem: errorPayloadSchema.nullable(),
   /** what is set for it alone; null: nothing */
   defaults: modelDefaultsSchema.nullable(),
 });

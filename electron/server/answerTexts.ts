@@ -112,7 +112,7 @@ export function listText(models: readonly ModelEntry[]): string {
     fileName,
     sizeText(fileBytes),
     location,
-    problem ?? '',
+    problem ? `${problem.message} ${problem.hint}`.trim() : '',
   ]);
   return columns(rows);
 }

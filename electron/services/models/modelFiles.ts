@@ -92,7 +92,7 @@ export async function checkModelFile(path: string): Promise<FoundFile> {
   return file;
 }
 
-const missingHint = 'Check that the disk is connected and the file was not moved, or choose another model.';
+const missingHint = msg`Check that the disk is connected and the file was not moved, or choose another model.`;
 
 /** Rejects with `model-missing` when it cannot be read. */
 export async function isGguf(path: string): Promise<boolean> {

@@ -360,15 +360,20 @@ function inspectionKey(file: FoundFile): string {
 
 /** In a list of refusals a message without the name of its file helps nobody; paths of people's folders help nobody either. */
 function namedProblem({ path, name }: FoundFile, problem: ErrorPayload): ErrorPayload {
-  const message = problem.message.replaceAll(path, name);
-  return message.includes(name) || message.includes(basename(path))
-    ? { ...problem, message }
-    : { ...problem, message: `${name}: ${message}` };
+  if (problem.message.includes(path))
+    return { ...problem, message: problem.message.replaceAll(path, name), said: undefined };
+  if (problem.message.includes(name) || problem.message.includes(basename(path))) return problem;
+  const why = problem.said?.message ?? problem.message;
+  const hint = problem.said?.hint ?? problem.hint;
+  return new ConcertinaError(problem.code, msg`${{ name }}: ${{ why }}`, hint).toPayload();
 }
 
 function onlyPictures({ name }: FoundFile): ErrorPayload {
-  const message = `${name} is the part of a model that sees pictures, and no language model.`;
-  return { code: 'model-unsupported', message, hint: 'Choose the file of the model itself.' };
+  return new ConcertinaError(
+    'model-unsupported',
+    msg`${{ name }} is the part of a model that sees pictures, and no language model.`,
+    msg`Choose the file of the model itself.`,
+  ).toPayload();
 }
 
 interface ModelsSetUp extends Required<Pick<LibraryParts, 'inspector' | 'downloadFolder' | 'embeddedFolder'>> {

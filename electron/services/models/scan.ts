@@ -1,7 +1,8 @@
 /** Everything that the list of models is made of, as it lies on the disk now. */
 
 import { basename, dirname } from 'node:path';
-import type { ErrorPayload } from '../../contract/errors';
+import { msg } from '@lingui/core/runtime-macro';
+import { ConcertinaError, type ErrorPayload } from '../../contract/errors';
 import type { ModelEntry, ModelInfo, ModelPlace } from '../../contract/models';
 import type { ModelDefaults } from '../../contract/settings';
 import { builtInIdOf, checkModelFile, type FoundFile, modelIdOf, shownLocation } from './modelFiles';
@@ -105,7 +106,7 @@ function entryOf(known: Known, facts: EntryFacts): ModelEntry {
     ...{ id, source, fileName: place.fileName, location: place.location },
     fileBytes: file?.bytes ?? 0,
     info: inspection?.info ?? null,
-    problem: problem && `${problem.message} ${problem.hint}`.trim(),
+    problem,
     places: [place],
     defaults: facts.defaultsOf(id),
   };
@@ -117,5 +118,6 @@ function placeOf({ id, source, path, key, file }: Known, { appOf }: EntryFacts):
 }
 
 function missing(path: string): ErrorPayload {
-  return { code: 'model-missing', message: `${basename(path)} is not there any more, or it is damaged.`, hint: '' };
+  const message = msg`${{ name: basename(path) }} is not there any more, or it is damaged.`;
+  return new ConcertinaError('model-missing', message).toPayload();
 }

@@ -9,6 +9,7 @@ import { basename, dirname, join, relative, sep } from 'node:path';
 import { msg } from '@lingui/core/runtime-macro';
 import { z } from 'zod';
 import { ConcertinaError, type ErrorPayload } from '../../contract/errors';
+import type { Translatable } from '../../contract/lib/language';
 import type { AddProgress } from '../../contract/models';
 import { kindOfFile, splitOf } from '../hub/api';
 import { type FoundFile, foundFile, isGguf } from './modelFiles';
@@ -95,12 +96,8 @@ async function modelAt(path: string, names: ReadonlySet<string>): Promise<FoundF
 
 /** A link whose target is gone, or a disk that went away between two looks. */
 function brokenLink(path: string): FoundFile {
-  const message = `${basename(path)} leads to a file that is not there any more.`;
-  const problem: ErrorPayload = {
-    code: 'model-missing',
-    message,
-    hint: 'Download it again with the app that kept it.',
-  };
+  const message = msg`${{ name: basename(path) }} leads to a file that is not there any more.`;
+  const problem = missingModel(message, msg`Download it again with the app that kept it.`);
   return { path, key: path, name: basename(path), bytes: 0, modifiedMs: 0, realPath: path, problem };
 }
 
@@ -112,9 +109,13 @@ async function splitWithoutFirst(
 ): Promise<FoundFile | null> {
   const nameOf = (part: number) => basename(path).replace(/-\d{5}-of-/i, `-${String(part).padStart(5, '0')}-of-`);
   for (let lower = 1; lower < number; lower++) if (names.has(nameOf(lower))) return null;
-  const missing = number === 2 ? 'Its first part is' : `Its first ${number - 1} parts are`;
-  const message = `${basename(path)} is one of ${count} parts of a model. ${missing} missing.`;
-  return foundFile(path, { problem: { code: 'model-missing', message, hint: 'Put all parts into one folder.' } });
+  const name = basename(path);
+  const before = number - 1;
+  const message =
+    before === 1
+      ? msg`${{ name }} is one of ${{ count }} parts of a model. Its first part is missing.`
+      : msg`${{ name }} is one of ${{ count }} parts of a model. Its first ${{ before }} parts are missing.`;
+  return foundFile(path, { problem: missingModel(message, msg`Put all parts into one folder.`) });
 }
 
 /** As browsers, download managers and the apps name what is not whole yet. */
@@ -130,9 +131,12 @@ async function halfAt(path: string, names: ReadonlySet<string>): Promise<FoundFi
   if (names.has(`${name}.log`)) return null;
   if (!(await isGguf(path).catch(() => false))) return null;
   const title = hubName(path) ?? name;
-  const message = `${title}: its download is not complete.`;
-  const hint = 'Finish it in the app that started it, or download the model here.';
-  return foundFile(path, { name: title, problem: { code: 'model-invalid', message, hint } });
+  const problem = new ConcertinaError(
+    'model-invalid',
+    msg`${{ title }}: its download is not complete.`,
+    msg`Finish it in the app that started it, or download the model here.`,
+  ).toPayload();
+  return foundFile(path, { name: title, problem });
 }
 
 /** "org/name" of a blob in the cache of the hub: models--org--name/blobs/HASH.incomplete; null: it lies elsewhere */
@@ -214,5 +218,9 @@ function titleOf(parts: readonly string[]): string {
 }
 
 function missingBlob(name: string): ErrorPayload {
-  return { code: 'model-missing', message: `${name} is not whole.`, hint: `Run: ollama pull ${name}` };
+  return missingModel(msg`${{ name }} is not whole.`, msg`Run: ollama pull ${{ name }}`);
+}
+
+function missingModel(message: Translatable, hint: Translatable): ErrorPayload {
+  return new ConcertinaError('model-missing', message, hint).toPayload();
 }

@@ -73,7 +73,11 @@ export function ModelRow({ model, children }: ModelRowProps) {
           </span>
           <Facts model={model} />
           {!isLoaded && chats && <ModelFit model={model} />}
-          {model.problem !== null && <span className="mt-0.5 block text-xs text-warn">{model.problem}</span>}
+          {model.problem !== null && (
+            <span className="mt-0.5 block text-xs text-warn">
+              {model.problem.message} {model.problem.hint}
+            </span>
+          )}
           <span className="mt-0.5 block truncate text-xs text-ink-3" title={`${model.location}/${model.fileName}`}>
             {placeText(model)}
           </span>

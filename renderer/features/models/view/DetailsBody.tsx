@@ -26,7 +26,11 @@ export function DetailsBody({ model }: { model: ModelEntry }) {
 
   return (
     <div className="min-h-0 flex-1 overflow-y-auto px-5 py-4">
-      {model.problem !== null && <p className="mb-4 text-sm text-warn">{model.problem}</p>}
+      {model.problem !== null && (
+        <p className="mb-4 text-sm text-warn">
+          {model.problem.message} {model.problem.hint}
+        </p>
+      )}
       {problem && (
         <p role="alert" className="mb-4 text-xs text-warn">
           <Trans>

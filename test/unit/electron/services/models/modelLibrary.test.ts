@@ -85,7 +85,7 @@ test('a folder brings all its models, deeper ones too, and new ones later; a bro
   await library.list();
   await vi.waitFor(async () => {
     const broken = (await library.list()).find(({ fileName }) => fileName === 'broken.gguf');
-    expect(broken?.problem).toContain('cut off');
+    expect(broken?.problem?.message).toContain('cut off');
   });
 });
 
@@ -116,7 +116,7 @@ test('a listed file that is gone stays listed with its problem, and its path is 
   const { added } = await library.add([join(models, 'a.gguf')]);
   await rm(join(models, 'a.gguf'));
   const entry = (await library.list()).find(({ id }) => id === added[0]?.id);
-  expect(entry?.problem).toContain('a.gguf');
+  expect(entry?.problem?.message).toContain('a.gguf');
   await expect(library.pathOf(added[0]?.id ?? '')).rejects.toMatchObject({ code: 'model-missing' });
 });
 

@@ -68,7 +68,8 @@ test('a model of Ollama that was taken off the list stays off; what is not whole
   const { offered } = await library.places();
   const { added } = await library.addPlaces(offered.map(({ id }) => id));
   const half = added.find(({ problem }) => problem !== null);
-  expect(half?.problem).toContain('its download is not complete');
+  expect(half?.problem?.message).toContain('its download is not complete');
+  expect(half?.problem?.said?.message).toMatchObject({ message: '{title}: its download is not complete.' });
   await expect(library.pathOf(half?.id ?? '')).rejects.toMatchObject({ code: 'model-invalid' });
   await library.remove(added.find(({ fileName }) => fileName === 'tiny:latest')?.id ?? '');
   expect((await library.list()).map(({ fileName }) => fileName)).toEqual([
