@@ -11,7 +11,8 @@
 // | turbo_flash_attn_work       | ggml-cpu.c, ggml_graph_plan                             | attention/attention.cpp |
 // | ggml_turbo_is_turbo         | ops.cpp, ggml_compute_forward_get_rows                  | turbo-types.c     |
 // | llama_turbo_apply           | llama-context.cpp, llama_init_from_model                | llama-turbo.cpp   |
-// | turbo_v_rotation            | llama-kv-cache.cpp, llama_kv_cache::build_input_v_rot   | turbo-types.c     |
+// | turbo_v_rotation_of         | llama-kv-cache.cpp, llama_kv_cache::build_input_v_rot   | llama/layer-types.h |
+// | turbo_layer_type            | llama-kv-cache.cpp, llama_kv_cache::llama_kv_cache      | llama/layer-types.cpp |
 // | turbo_kv_mean_cache          | llama-kv-cache.cpp, end of llama_kv_cache::llama_kv_cache | kv-mean.cpp (kv-mean.h) |
 // | turbo_kv_mean_in, _out       | llama-graph.cpp, build_attn with llm_graph_input_attn_kv and _kv_iswa | kv-mean.cpp |
 // | turbo_kv_mean_undo, _redo    | llama-kv-cache.cpp, llama_kv_cache::build_rope_shift    | kv-mean.cpp |

@@ -3,9 +3,11 @@
 #include "LogSink.h"
 #include "context/Calibration.h"
 #include "errors.h"
+#include "model/Fingerprint.h"
 
 #include "common.h"
 #include "ggml-cpu.h"
+#include "layer-types.h"
 #include "speculative.h"
 
 #include <algorithm>
@@ -31,7 +33,9 @@ uint32_t cells(const ContextOptions & options, const Model & model, std::vector<
     return model.trained;
 }
 
-llama_context_params paramsFor(const ContextOptions & options, const common_params & core, Context & context) {
+// layersK, layersV: set to the types of single layers
+llama_context_params paramsFor(const ContextOptions & options, const common_params & core, Context & context,
+    std::vector<ggml_type> & layersK, std::vector<ggml_type> & layersV) {
     llama_context_params params = llama_context_default_params();
     params.n_ctx = cells(options, *context.model, context.effective.notes);
     context.effective.rope = ropeFor(*context.model, options.rope, params.n_ctx);
@@ -61,14 +65,32 @@ llama_context_params paramsFor(const ContextOptions & options, const common_para
     params.type_v = types.v;
     context.effective.typeK = types.typeK;
     context.effective.typeV = types.typeV;
+    layersK = types.layersK;
+    layersV = types.layersV;
     return params;
 }
+
+// While it lives, caches that are made for the model have these types in their layers, if any are named.
+class LayerTypes {
+public:
+    LayerTypes(const llama_model * model, const std::vector<ggml_type> & k, const std::vector<ggml_type> & v)
+        : model(model) {
+        llama_turbo_layer_types_set(model, k.data(), v.data(), static_cast<uint32_t>(k.size()));
+    }
+    ~LayerTypes() { llama_turbo_layer_types_set(model, nullptr, nullptr, 0); }
+    LayerTypes(const LayerTypes &) = delete;
+    LayerTypes & operator=(const LayerTypes &) = delete;
+
+private:
+    const llama_model * model;
+};
 
 void describe(Context & context, const ContextOptions & options) {
     EffectiveContext & effective = context.effective;
     effective.nCtx = llama_n_ctx(context.handle);
     effective.nCtxAsked = options.nCtx;
     effective.nCtxTrained = static_cast<int>(context.model->trained);
+    effective.cacheLayers = cacheLayers(context.handle);
     effective.batch = llama_n_ubatch(context.handle);
     effective.threads = llama_n_threads(context.handle);
     effective.gpuLayersAsked = context.model->gpuLayersAsked;
@@ -136,7 +158,8 @@ std::shared_ptr<Context> Context::make(
         context->effective.projector = projectorOf(core);
     }
     auto draft = std::make_unique<Draft>(options, *context->model, context->rewinds(), core, models);
-    llama_context_params params = paramsFor(options, core, *context);
+    std::vector<ggml_type> layersK, layersV;
+    llama_context_params params = paramsFor(options, core, *context, layersK, layersV);
     params.abort_callback = aborted;
     params.abort_callback_data = context.get();
     const LogSink::Capture log;
@@ -144,6 +167,7 @@ std::shared_ptr<Context> Context::make(
         const std::lock_guard<std::mutex> making(context->model->makingContext);
         context->effective.centring = centeringOf(*context->model, params);
         const TrainedContextGuard trained(context->model->handle);
+        const LayerTypes layers(context->model->handle, layersK, layersV);
         context->handle = llama_init_from_model(context->model->handle, params);
     }
     if (!context->handle) explain(log.errors());
@@ -343,7 +367,8 @@ MemoryEstimate Estimator::estimate(const std::string & path, int gpuLayers, cons
     const auto context = Context::create(modelFor(last, path, gpuLayers, options.loadsMtp()), options, true, drafts);
     const EffectiveContext & made = context->effective;
     const auto & [parts, devices] = context->memory();
-    return { parts, made.typeK, made.typeV, made.speculation, made.nCtx, context->model->trained, devices };
+    return { parts, made.typeK, made.typeV, made.cacheLayers, made.speculation, made.nCtx, context->model->trained,
+        devices, checksumText(context->model->fingerprint) };
 }
 
 std::shared_ptr<Model> Estimator::modelFor(Kept & kept, const std::string & path, int gpuLayers, bool mtp) {

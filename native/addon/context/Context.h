@@ -36,6 +36,7 @@ struct EffectiveContext : Placement {
     double nCtxAsked = 0;
     int nCtxTrained = 0; // 0: not reported
     EffectiveType typeK, typeV;
+    std::vector<CacheLayer> cacheLayers;
     EffectiveCentering centring;
     RopeScaling rope;
     std::vector<KernelUse> kernels;
@@ -51,7 +52,7 @@ struct EffectiveContext : Placement {
     TemplateSupport templateSupport;
     std::vector<std::string> notes; // other things that are not as asked, as sentences
 
-    CONCERTINA_FIELDS(nCtx, nCtxAsked, nCtxTrained, typeK, typeV, centring, rope, kernels, flashAttention,
+    CONCERTINA_FIELDS(nCtx, nCtxAsked, nCtxTrained, typeK, typeV, cacheLayers, centring, rope, kernels, flashAttention,
         flashAttentionAsked, threads, gpuLayersAsked, gpuLayers, layers, attention, batch, speculation, draft,
         projector, chatTemplate, templateSupport, notes)
 };
@@ -143,13 +144,16 @@ Lease shareForApi(const std::shared_ptr<Context> & context);
 // What a model and a context would allocate: upstream's dry run, in which nothing is allocated but the state of recurrent
 // layers, for which upstream has no dry run.
 struct MemoryEstimate : PartBytes {
-    EffectiveType typeK, typeV, speculation;
+    EffectiveType typeK, typeV;
+    std::vector<CacheLayer> cacheLayers;
+    EffectiveType speculation;
     uint32_t nCtx = 0;
     uint32_t trained = 0;
     std::vector<DeviceUse> devices;
+    std::string fingerprint; // of the model
 
     CONCERTINA_FIELDS(weights, kvK, kvV, kvF16, compute, draft, projector, promptCache, promptCacheUsed, typeK, typeV,
-        speculation, nCtx, trained, devices)
+        cacheLayers, speculation, nCtx, trained, devices, fingerprint)
 };
 
 // Keeps the header and vocabulary of the last model and of the last one that drafted, so that a slider can ask again and again.

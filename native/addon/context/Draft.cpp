@@ -97,7 +97,10 @@ void Draft::tryWith(llama_context * target, common_params & core) {
     common_params_speculative_draft & draft = core.speculative.draft;
     if (speculation.effective != "options") {
         try {
-            const EffectiveTypes types = resolveTypes(drafting, request.typeK, request.typeV, core.flash_attn_type);
+            // a list is for the layers of the model that is drafted for
+            const auto one = [](const std::string & side) { return isTypeList(side) ? "q8_0" : side; };
+            const EffectiveTypes types =
+                resolveTypes(drafting, one(request.typeK), one(request.typeV), core.flash_attn_type);
             draft.cache_type_k = types.k;
             draft.cache_type_v = types.v;
             typeK = types.typeK;

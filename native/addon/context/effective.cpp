@@ -5,6 +5,8 @@
 
 #include "llama-turbo.h"
 
+#include <sstream>
+
 namespace concertina {
 namespace {
 
@@ -29,6 +31,81 @@ EffectiveType describe(const std::string & asked, ggml_type type, const char * r
 
 constexpr uint32_t cellStep = 256; // upstream rounds contexts up to it
 
+struct TypeList {
+    std::string name; // of the whole; empty: its types tell
+    std::vector<std::string> types;
+};
+
+TypeList listOf(const std::string & side) {
+    TypeList list;
+    const size_t names = side.find('=');
+    if (names != std::string::npos) list.name = side.substr(0, names);
+    std::stringstream types(names == std::string::npos ? side : side.substr(names + 1));
+    for (std::string type; std::getline(types, type, ',');) list.types.push_back(type);
+    return list;
+}
+
+[[noreturn]] void refuseLists(const std::string & why, const std::string & hint) {
+    throw CodedError("cache-type-unsupported", "The cache cannot have other types in other layers: " + why, hint);
+}
+
+// One of them decides for the cache: turbo types are centered, quantized ones rotated.
+ggml_type decidingType(const std::vector<ggml_type> & types) {
+    ggml_type found = types.front();
+    for (const ggml_type type : types) {
+        if (ggml_turbo_is_turbo(type)) return type;
+        if (ggml_is_quantized(type)) found = type;
+    }
+    return found;
+}
+
+EffectiveType describe(const TypeList & asked, const std::vector<ggml_type> & types, const std::string & reason) {
+    std::string names;
+    for (const ggml_type type : types) names += (names.empty() ? "" : ",") + std::string(ggml_type_name(type));
+    const std::string & whole = asked.name.empty() ? names : asked.name;
+    return { whole, whole, reason };
+}
+
+EffectiveTypes resolveLists(const llama_model * model, const std::string & typeK, const std::string & typeV,
+    llama_flash_attn_type flashAttention) {
+    const char * single = "Choose one type for K and one for V.";
+    if (flashAttention == LLAMA_FLASH_ATTN_TYPE_DISABLED)
+        refuseLists("flash attention is off", "Set flash attention to auto, or choose one type for K and one for V.");
+    const CacheShape shape = cacheShape(model);
+    if (shape.recurrent) refuseLists("the model keeps a recurrent state beside it, or in place of it", single);
+    if (shape.latent) refuseLists("the model uses latent attention (MLA), where V is a part of K", single);
+    if (shape.gpu)
+        refuseLists("layers of the model are on a GPU", "Set GPU layers to 0, or choose one type for K and one for V.");
+    const TypeList k = listOf(typeK), v = listOf(typeV);
+    const auto at = [&](const TypeList & list, size_t i) {
+        if (list.types.size() != 1 && list.types.size() != shape.layers.size())
+            refuseLists(std::to_string(list.types.size()) + " types were named, and " +
+                            std::to_string(shape.layers.size()) + " layers have a cache",
+                single);
+        return list.types.size() == 1 ? list.types[0] : list.types[i];
+    };
+    EffectiveTypes types;
+    std::vector<ggml_type> ofK, ofV;
+    std::string reasonK, reasonV;
+    const auto note = [](std::string & reason, const EffectiveType & of) {
+        if (of.effective != of.asked && of.effective != of.asked + "_64") reason = of.reason;
+    };
+    types.layersK.resize(shape.all, GGML_TYPE_F16);
+    types.layersV.resize(shape.all, GGML_TYPE_F16);
+    for (size_t i = 0; i < shape.layers.size(); i++) {
+        const EffectiveTypes here = resolveTypes(model, at(k, i), at(v, i), flashAttention);
+        note(reasonK, here.typeK);
+        note(reasonV, here.typeV);
+        ofK.push_back(types.layersK[shape.layers[i]] = here.k);
+        ofV.push_back(types.layersV[shape.layers[i]] = here.v);
+    }
+    types.k = decidingType(ofK);
+    types.v = decidingType(ofV);
+    types.typeK = describe(k, ofK, reasonK);
+    types.typeV = describe(v, ofV, reasonV);
+    return types;
+}
+
 } // namespace
 
 std::vector<std::string> cacheTypeNames() {
@@ -37,8 +114,11 @@ std::vector<std::string> cacheTypeNames() {
     return names;
 }
 
+bool isTypeList(const std::string & side) { return side.find_first_of("=,") != std::string::npos; }
+
 EffectiveTypes resolveTypes(const llama_model * model, const std::string & typeK, const std::string & typeV,
     llama_flash_attn_type flashAttention) {
+    if (isTypeList(typeK) || isTypeList(typeV)) return resolveLists(model, typeK, typeV, flashAttention);
     const bool flash = flashAttention != LLAMA_FLASH_ATTN_TYPE_DISABLED;
     const llama_turbo_resolution resolved = llama_turbo_resolve(model, typeOf(typeK, "K"), typeOf(typeV, "V"), flash);
     EffectiveTypes types;

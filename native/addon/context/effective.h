@@ -34,15 +34,31 @@ struct EffectiveCentering {
     CONCERTINA_FIELDS(k, v, reasonK, reasonV, blocks, reasonBlocks)
 };
 
+// The cache of one layer; without V where a model keeps both in one.
+struct CacheLayer {
+    uint32_t layer = 0;
+    std::string typeK, typeV;
+    uint64_t bytesK = 0, bytesV = 0;
+
+    CONCERTINA_FIELDS(layer, typeK, typeV, bytesK, bytesV)
+};
+
 struct EffectiveTypes {
     ggml_type k = GGML_TYPE_F16;
     ggml_type v = GGML_TYPE_F16;
     EffectiveType typeK;
     EffectiveType typeV;
+    // of single layers, by their number, where they were named one by one; k and v are then those of them that decide how the cache
+    // is rotated and centered
+    std::vector<ggml_type> layersK, layersV;
 };
 
 // all that a KV cache can be asked to be
 std::vector<std::string> cacheTypeNames();
+
+// A side is a type, or a list of one for each layer that has a cache, from the first on: "turbo4,turbo3,turbo4". A name before
+// it ("auto:3.5=turbo4,turbo3") is what the person asked for, and what the effective type is called.
+bool isTypeList(const std::string & side);
 
 // throws `cache-type-unsupported`
 EffectiveTypes resolveTypes(const llama_model * model, const std::string & typeK, const std::string & typeV,

@@ -27,22 +27,37 @@ namespace {
 
 constexpr uint64_t halfBytes = 2;
 
-void addTensors(const llama_kv_cache * cache, bool hasV, PartBytes & bytes) {
+// visit(layer, K's tensor, V's or null)
+template <typename Visit> void forEachLayer(const llama_kv_cache * cache, bool hasV, Visit && visit) {
     // get_v makes a view and so wants a context; the view's source is the tensor in the cache
     const ggml_init_params params = { ggml_tensor_overhead() * (cache->get_layer_ids().size() + 1), nullptr, true };
     ggml_context * scratch = ggml_init(params);
     llama_kv_cache::slot_info first;
     first.s0 = first.s1 = 0;
     for (const uint32_t layer : cache->get_layer_ids()) {
-        const ggml_tensor * k = cache->get_k_storage(layer);
-        bytes.kvK += ggml_nbytes(k);
-        bytes.kvF16 += ggml_nelements(k) * halfBytes;
-        if (!hasV) continue;
-        const ggml_tensor * v = cache->get_v(scratch, layer, 1, first)->view_src;
-        bytes.kvV += ggml_nbytes(v);
-        bytes.kvF16 += ggml_nelements(v) * halfBytes;
+        const ggml_tensor * v = hasV ? cache->get_v(scratch, layer, 1, first)->view_src : nullptr;
+        visit(layer, cache->get_k_storage(layer), v);
     }
     ggml_free(scratch);
+}
+
+void addTensors(const llama_kv_cache * cache, bool hasV, PartBytes & bytes) {
+    forEachLayer(cache, hasV, [&](uint32_t, const ggml_tensor * k, const ggml_tensor * v) {
+        bytes.kvK += ggml_nbytes(k);
+        bytes.kvF16 += ggml_nelements(k) * halfBytes;
+        if (!v) return;
+        bytes.kvV += ggml_nbytes(v);
+        bytes.kvF16 += ggml_nelements(v) * halfBytes;
+    });
+}
+
+// a turbo type, where one of the layers has one for K
+ggml_type centeredType(const llama_kv_cache * cache) {
+    ggml_type type = cache->type_k();
+    forEachLayer(cache, false, [&](uint32_t, const ggml_tensor * k, const ggml_tensor *) {
+        if (ggml_turbo_is_turbo(k->type)) type = k->type;
+    });
+    return type;
 }
 
 // the KV caches inside a memory; empty for kinds that are not known here
@@ -124,7 +139,7 @@ MemoryUse useOf(const llama_context * context) {
     const uint64_t cache = parts.kvK + parts.kvV;
     for (const llama_kv_cache * one : cachesOf(memory)) {
         const size_t turns =
-            llama_turbo_block_bytes(&model, one->type_k(), context->get_cparams().flash_attn, one->get_size());
+            llama_turbo_block_bytes(&model, centeredType(one), context->get_cparams().flash_attn, one->get_size());
         parts.compute += turns;
         if (turns > 0) entryOf(use.devices, nameOf(nullptr), kindOf(nullptr)).compute += turns;
     }
@@ -274,6 +289,33 @@ HeadShape headShape(const llama_model * model) {
         most.headsKv = std::max(most.headsKv, hparams.n_head_kv(layer));
     }
     return most;
+}
+
+CacheShape cacheShape(const llama_model * model) {
+    const llama_hparams & hparams = model->hparams;
+    CacheShape shape;
+    shape.all = hparams.n_layer_all;
+    shape.recurrent = llama_model_is_recurrent(model) || llama_model_is_hybrid(model);
+    shape.latent = hparams.is_mla() || model->arch == LLM_ARCH_DEEPSEEK4;
+    for (uint32_t layer = 0; layer < hparams.n_layer(); layer++) {
+        shape.gpu = shape.gpu || isGpu(model->dev_layer(static_cast<int>(layer)));
+        if (hparams.has_kv(layer) && !hparams.is_recr(layer)) shape.layers.push_back(layer);
+    }
+    return shape;
+}
+
+std::vector<CacheLayer> cacheLayers(const llama_context * context) {
+    std::vector<CacheLayer> layers;
+    const bool hasV = !llama_get_model(context)->hparams.is_mla();
+    for (const llama_kv_cache * cache : cachesOf(llama_get_memory(context))) {
+        forEachLayer(cache, hasV, [&](uint32_t layer, const ggml_tensor * k, const ggml_tensor * v) {
+            layers.push_back({ layer, ggml_type_name(k->type), v ? ggml_type_name(v->type) : "", ggml_nbytes(k),
+                v ? ggml_nbytes(v) : 0 });
+        });
+    }
+    const auto before = [](const CacheLayer & left, const CacheLayer & right) { return left.layer < right.layer; };
+    std::sort(layers.begin(), layers.end(), before);
+    return layers;
 }
 
 bool headDimsFit(const llama_model * model, ggml_type typeK, ggml_type typeV) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "context/Projector.h"
+#include "context/effective.h"
 #include "fields.h"
 
 #include "ggml-backend.h"
@@ -110,6 +111,19 @@ struct HeadShape {
     uint32_t heads = 0, headsKv = 1;
 };
 HeadShape headShape(const llama_model * model);
+
+// What decides whether layers can have caches of their own types.
+struct CacheShape {
+    std::vector<uint32_t> layers; // with a cache of their own, those that draft left out
+    uint32_t all = 0; // layers
+    bool recurrent = false; // some layers have a state instead
+    bool latent = false;
+    bool gpu = false; // some layers are on one
+};
+CacheShape cacheShape(const llama_model * model);
+
+// of the KV caches of a context, by layer
+std::vector<CacheLayer> cacheLayers(const llama_context * context);
 
 // every layer's head size is a multiple of the block of the type
 bool headDimsFit(const llama_model * model, ggml_type typeK, ggml_type typeV);

@@ -125,9 +125,9 @@ std::shared_ptr<Model> loadModel(const std::string & path, int gpuLayers, bool d
     model->trained = static_cast<uint32_t>(std::max(0, llama_model_n_ctx_train(model->handle)));
     const int layers = llama_model_n_layer(model->handle) + 1; // the output layer counts as one
     model->gpuLayers = !llama_supports_gpu_offload() ? 0 : gpuLayers < 0 ? layers : std::min(gpuLayers, layers);
+    model->fingerprint = fingerprint(path);
     if (dry) return model;
     model->chat = ChatFormat::ofModel(model->handle, cancel);
-    model->fingerprint = fingerprint(path);
     return model;
 }
 
