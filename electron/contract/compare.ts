@@ -20,7 +20,7 @@ import { errorPayloadSchema } from './errors';
 import { budgetSchema } from './fit';
 import { idSchema, limits, nothing, operation } from './limits';
 import { modelInfoSchema } from './models';
-import { cacheTypeSchema, contextSettingsSchema, samplingSettingsSchema } from './settings';
+import { cacheChoiceSchema, contextSettingsSchema, samplingSettingsSchema } from './settings';
 
 const text = z.string().max(limits.maxMessage);
 const count = z.number().int().min(0);
@@ -31,7 +31,11 @@ export const minConfigurations = 2;
 export const maxConfigurations = 6;
 
 /** `nCtx`: cells asked for; `column.context` tells what became of all three. */
-export const compareConfigurationSchema = z.object({ typeK: cacheTypeSchema, typeV: cacheTypeSchema, nCtx: tokens });
+export const compareConfigurationSchema = z.object({
+  typeK: cacheChoiceSchema,
+  typeV: cacheChoiceSchema,
+  nCtx: tokens,
+});
 export type CompareConfiguration = z.infer<typeof compareConfigurationSchema>;
 
 const configurations = z.array(compareConfigurationSchema).min(minConfigurations).max(maxConfigurations);

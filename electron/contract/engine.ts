@@ -39,7 +39,10 @@ export const capabilitiesSchema = z.object({
 });
 export type Capabilities = z.infer<typeof capabilitiesSchema>;
 
-/** Asked and effective type of one side of the cache; `reason` is empty when they agree. */
+/**
+ * Asked and effective type of one side of the cache; `reason` is empty when they agree. A budget is its own effective type: what
+ * it became stands in `cacheLayers`.
+ */
 const effectiveTypeSchema = z.object({
   asked: effectiveCacheTypeSchema,
   effective: effectiveCacheTypeSchema,
@@ -87,6 +90,16 @@ const kernelUseSchema = z.object({
 });
 export type KernelUse = z.infer<typeof kernelUseSchema>;
 
+/** The cache of one layer; V is '' and 0 where a model keeps both in one. */
+const cacheLayerSchema = z.object({
+  layer: z.number().int(),
+  typeK: effectiveCacheTypeSchema,
+  typeV: effectiveCacheTypeSchema,
+  bytesK: z.number(),
+  bytesV: z.number(),
+});
+export type CacheLayer = z.infer<typeof cacheLayerSchema>;
+
 /** Of a loaded model and its context, and what only the process knows. */
 export const memorySchema = partMemorySchema.extend({
   /** of `weights`: pages of the model file, which the system drops and reads again when memory is short */
@@ -108,6 +121,7 @@ export type Memory = z.infer<typeof memorySchema>;
 export const memoryEstimateSchema = partMemorySchema.extend({
   typeK: effectiveTypeSchema,
   typeV: effectiveTypeSchema,
+  cacheLayers: z.array(cacheLayerSchema),
   /** as `effectiveContextSchema` has it */
   speculation: effectiveTypeSchema,
 });
@@ -137,6 +151,8 @@ export const effectiveContextSchema = z.object({
   nCtxTrained: z.number().int(),
   typeK: effectiveTypeSchema,
   typeV: effectiveTypeSchema,
+  /** the types of each layer, which differ where a budget was asked for */
+  cacheLayers: z.array(cacheLayerSchema).default([]),
   centring: centeringSchema,
   /** how positions are scaled; `factor`: times the trained length, 1 where nothing is */
   rope: z.object({ kind: ropeSchema, factor: z.number() }),

@@ -334,6 +334,9 @@ const file = z.object({ path: z.string() });
 /** the engine's view; left out, when there is no engine: the process's own, with nothing loaded */
 const machine = machineMemorySchema.optional();
 
+/** Folder with what was measured of models, by which a budget is spent; left out: it is spent alike on all layers. */
+const measured = z.object({ measurements: z.string().optional() });
+
 /** See `engine.plan` of the contract. */
 const fitRequestSchema = file.extend({
   context: contextSettingsSchema,
@@ -353,13 +356,17 @@ export type EmbedResult = z.infer<typeof embedResultSchema>;
 
 export const inspectorOperations = {
   inspect: operation(file, modelInfoSchema),
-  estimate: operation(file.extend({ context: contextSettingsSchema, ...apiField }), memoryEstimateSchema),
-  fit: operation(fitRequestSchema.extend({ machine }), contextFitSchema),
+  estimate: operation(
+    file.extend({ context: contextSettingsSchema, ...apiField, ...measured.shape }),
+    memoryEstimateSchema,
+  ),
+  fit: operation(fitRequestSchema.extend({ machine, ...measured.shape }), contextFitSchema),
   planComparison: operation(
     file.extend({
       settings: contextSettingsSchema,
       configurations: z.array(compareConfigurationSchema),
       machine,
+      ...measured.shape,
     }),
     comparePlanSchema,
   ),

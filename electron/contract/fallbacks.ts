@@ -5,6 +5,7 @@
 import { msg } from '@lingui/core/runtime-macro';
 import type { Capabilities, EffectiveType, LoadedContext } from './engine';
 import { say, type Translatable } from './lib/language';
+import { isBudget } from './settings';
 
 export type FallbackId =
   | 'gpu-missing'
@@ -195,7 +196,7 @@ function rope({ rope: { kind, factor }, nCtx, nCtxTrained }: LoadedContext): Fal
   ];
 }
 
-function measuring({ calibration, centring, typeK, typeV }: LoadedContext): Fallback[] {
+function measuring({ calibration, centring, typeK, typeV, cacheLayers }: LoadedContext): Fallback[] {
   if (calibration) {
     return [
       {
@@ -206,12 +207,15 @@ function measuring({ calibration, centring, typeK, typeV }: LoadedContext): Fall
       },
     ];
   }
+  const budget = isBudget(typeK.effective);
+  const turboK = budget ? cacheLayers.some((layer) => isTurbo(layer.typeK)) : isTurbo(typeK.effective);
+  const turboV = budget ? cacheLayers.some((layer) => isTurbo(layer.typeV)) : isTurbo(typeV.effective);
   const off = [
-    { name: 'K', on: centring.k, reason: centring.reasonK, turbo: isTurbo(typeK) },
-    { name: 'V', on: centring.v, reason: centring.reasonV, turbo: isTurbo(typeV) },
+    { name: 'K', on: centring.k, reason: centring.reasonK, turbo: turboK },
+    { name: 'V', on: centring.v, reason: centring.reasonV, turbo: turboV },
   ].filter(({ on, turbo }) => turbo && !on);
   if (off.length === 0) {
-    if (!isTurbo(typeK) || centring.blocks || centring.reasonBlocks === '') return [];
+    if (!turboK || centring.blocks || centring.reasonBlocks === '') return [];
     return [
       {
         id: 'centering',
@@ -324,8 +328,8 @@ function rank(simdLevel: string): number {
   return simdRanks.indexOf(simdLevel);
 }
 
-function isTurbo({ effective }: EffectiveType): boolean {
-  return effective.startsWith('turbo');
+function isTurbo(type: string): boolean {
+  return type.startsWith('turbo');
 }
 
 /** Reasons of the engine begin in lower case and end without a stop. */

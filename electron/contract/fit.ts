@@ -7,7 +7,14 @@ import { z } from 'zod';
 import { autoLengthSchema, type EffectiveContext, memoryEstimateSchema } from './engine';
 import { idSchema, limits, operation } from './limits';
 import type { OperationMap } from './rpc';
-import { type CacheType, type ContextSettings, cacheTypeSchema, contextSettingsSchema } from './settings';
+import {
+  type CacheChoice,
+  type ContextSettings,
+  cacheChoiceSchema,
+  cacheTypeSchema,
+  contextSettingsSchema,
+  parseBudget,
+} from './settings';
 
 /** `unified`: a GPU that works in the machine's own memory. */
 const memoryKindSchema = z.enum(['ram', 'unified', 'gpu']);
@@ -71,8 +78,8 @@ export type Budget = z.infer<typeof budgetSchema>;
 
 /** The longest context that fits with these cache types. */
 const fitMarkSchema = z.object({
-  typeK: cacheTypeSchema,
-  typeV: cacheTypeSchema,
+  typeK: cacheChoiceSchema,
+  typeV: cacheChoiceSchema,
   /** types as the model would get them; a fallback makes marks equal */
   effectiveK: z.string(),
   effectiveV: z.string(),
@@ -106,8 +113,8 @@ export type ContextFit = z.infer<typeof contextFitSchema>;
 // What to offer when a context does not fit: smaller cache types at the same length, or the longest one that fits.
 
 export interface Offer {
-  typeK: CacheType;
-  typeV: CacheType;
+  typeK: CacheChoice;
+  typeV: CacheChoice;
   /** tokens; the asked length where the types alone make it fit */
   nCtx: number;
   /** weights, cache and buffers then */
@@ -196,6 +203,7 @@ export function keepsCache(
     used < requestedLength(requested, trained) &&
     sameType(loaded.typeK, requested.typeK) &&
     sameType(loaded.typeV, requested.typeV) &&
+    sameLayers(loaded, requested) &&
     sameAttention(loaded, requested) &&
     sameRope(loaded, requested, trained)
   );
@@ -213,6 +221,12 @@ export function isStretched({ nCtx, rope }: Pick<ContextSettings, 'nCtx' | 'rope
 
 function sameType(loaded: EffectiveContext['typeK'], requested: string): boolean {
   return requested === loaded.asked || requested === loaded.effective;
+}
+
+/** What a number of bytes is spent on depends on how many cells it is for. */
+function sameLayers(loaded: EffectiveContext, { typeK, nCtx }: RequestedContext): boolean {
+  const budget = parseBudget(typeK);
+  return budget === null || 'bits' in budget || loaded.nCtx === roundedUp(nCtx);
 }
 
 function sameAttention(loaded: EffectiveContext, { flashAttention }: RequestedContext): boolean {

@@ -18,6 +18,40 @@ export const cacheTypes = cacheTypeSchema.options;
  */
 export const effectiveCacheTypeSchema = z.string();
 
+/**
+ * In place of a type, for K and V together: a budget of which each layer gets a type of its own for each side. `auto:3.5`: bits a
+ * value on average; `auto:2GiB`, `auto:512MiB`: the whole cache, whatever its length.
+ */
+const cacheBudgetSchema = z.templateLiteral(['auto:', z.string()]).refine((text) => parseBudget(text) !== null, {
+  message: 'A budget is auto:3.5 (bits a value, 2 to 16) or auto:2GiB (MiB or GiB of the whole cache)',
+});
+export type CacheBudget = z.infer<typeof cacheBudgetSchema>;
+
+/** What a person can choose for a side of the cache. */
+export const cacheChoiceSchema = z.union([cacheTypeSchema, cacheBudgetSchema]);
+export type CacheChoice = z.infer<typeof cacheChoiceSchema>;
+
+export function isBudget(choice: string): choice is CacheBudget {
+  return choice.startsWith('auto:');
+}
+
+type Sides = Record<'typeK' | 'typeV', CacheChoice>;
+
+/** What changes when a side is chosen: a budget is for both, and where there was one both get the type. */
+export function chosenSides(sides: Sides, side: keyof Sides, choice: CacheChoice): Partial<Sides> {
+  const both = isBudget(choice) || isBudget(sides.typeK) || isBudget(sides.typeV);
+  return both ? { typeK: choice, typeV: choice } : { [side]: choice };
+}
+
+/** null: it is no budget */
+export function parseBudget(text: string): { bits: number } | { bytes: number } | null {
+  const [, number, unit] = /^auto:(\d{1,6}(?:\.\d{1,3})?)(MiB|GiB)?$/.exec(text) ?? [];
+  const value = Number(number);
+  if (number === undefined) return null;
+  if (unit) return value > 0 ? { bytes: value * 1024 ** (unit === 'GiB' ? 3 : 2) } : null;
+  return value >= 2 && value <= 16 ? { bits: value } : null;
+}
+
 const flashAttentionSchema = z.enum(['auto', 'on', 'off']);
 
 /**
@@ -42,8 +76,8 @@ const contextFields = {
     .refine((tokens) => tokens === autoContext || tokens >= limits.minContext, {
       message: `Auto, or at least ${limits.minContext} tokens`,
     }),
-  typeK: cacheTypeSchema,
-  typeV: cacheTypeSchema,
+  typeK: cacheChoiceSchema,
+  typeV: cacheChoiceSchema,
   flashAttention: flashAttentionSchema,
   /** 0: one per physical core */
   threads: z.number().int().min(0).max(limits.maxThreads),

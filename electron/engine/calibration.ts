@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import type { CalibrationPlaces } from '../contract/engineContract';
 import { messageOf } from '../contract/errors';
 import { isStretched } from '../contract/fit';
+import { isBudget } from '../contract/settings';
 import type { ContextOptions, Model } from './native/types';
 
 const maxTokens = 1024;
@@ -47,7 +48,7 @@ export function positionsFor(nCtx: number): number {
 export async function ensureCalibrated(model: Model, run: CalibrationRun): Promise<CalibrationOutcome> {
   // the former context may have been of another length
   model.attachCalibration(null);
-  if (!model.wantsCalibration(run.options)) return done;
+  if (!model.wantsCalibration(withTypes(run.options))) return done;
   try {
     const text = await readFile(run.places.textFile, 'utf8');
     const count = tokensFor(model.info.parameters);
@@ -74,11 +75,17 @@ export async function ensureCalibrated(model: Model, run: CalibrationRun): Promi
   }
 }
 
+/** A budget is spent on turbo types, too. */
+function withTypes(options: ContextOptions): ContextOptions {
+  return isBudget(options.typeK) ? { ...options, typeK: 'turbo4', typeV: 'turbo4' } : options;
+}
+
 function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-function textHash(text: string, tokens: number): string {
+/** Of a text and how much of it is read. */
+export function textHash(text: string, tokens: number): string {
   return createHash('sha256').update(`${tokens}\n${text}`).digest('hex').slice(0, 8);
 }
 

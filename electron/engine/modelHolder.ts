@@ -7,7 +7,10 @@ import type { LoadRequest, LoadResult } from '../contract/engineContract';
 import { ConcertinaError } from '../contract/errors';
 import { keepsCache } from '../contract/fit';
 import { SerialQueue } from '../contract/lib/serialQueue';
-import { type CalibrationOutcome, ensureCalibrated } from './calibration';
+import { isBudget } from '../contract/settings';
+import type { ListedTypes } from './cacheBudget/budgetTypes';
+import { ensurePriced, type Prices } from './cacheBudget/prices';
+import { type CalibrationOutcome, type CalibrationRun, ensureCalibrated } from './calibration';
 import { CarryOver } from './contextReuse';
 import { filePages, withProcessMemory } from './memory';
 import type { Context, Engine, Model } from './native/types';
@@ -32,6 +35,12 @@ export interface LoadSteps {
    * Returns what the context has for the API, and the length where that is Auto.
    */
   checkMemory(request: Parameters<MemoryPlanner['check']>[0]): Promise<CheckedMemory>;
+  /** what each layer gets of a budget; prices null: the model was not measured for it */
+  listTypes(
+    path: string,
+    context: LoadRequest['context'] & Pick<LoadRequest, 'api'>,
+    prices: Prices | null,
+  ): Promise<ListedTypes>;
   /** the cache of this context is about to go; never throws. `onSaving`: it is written down first */
   beforeLoss(loaded: Loaded, onSaving: () => void): Promise<void>;
 }
@@ -215,10 +224,12 @@ export class ModelHolder {
     // Cells that are kept were centered with the measurements that are attached now.
     if (!carry?.saved) this.measured = await this.calibrate(model, request, report, signal);
     throwIfCanceled(signal);
-    const context = await model.createContext({ ...options, ...request.core });
+    const listed = await this.spend(model, request, report, signal);
+    throwIfCanceled(signal);
+    const context = await model.createContext({ ...options, ...listed.types, ...request.core });
     this.context = context;
     this.request = request;
-    const notes = [...context.effective.notes, ...this.measured.notes];
+    const notes = [...context.effective.notes, ...this.measured.notes, ...listed.notes];
     const lost = await carry?.into(context);
     if (lost) notes.push(lost);
     throwIfCanceled(signal);
@@ -230,18 +241,37 @@ export class ModelHolder {
     };
   }
 
-  private async calibrate(
+  private calibrate(
     model: Model,
     request: LoadRequest,
     report: ReportLoad,
     signal: AbortSignal,
   ): Promise<CalibrationOutcome> {
+    return this.measure(request, report, signal, (run) => ensureCalibrated(model, run));
+  }
+
+  /** The types of each layer, where a budget stands in place of them. */
+  private async spend(model: Model, request: CheckedLoad, report: ReportLoad, signal: AbortSignal) {
+    const { path, context, api } = request;
+    if (!isBudget(context.typeK)) return { types: {}, notes: [] };
+    const listed = (prices: Prices | null) => this.steps.listTypes(path, { ...context, api }, prices);
+    await listed(null); // what is refused is refused before it is measured
+    const { prices, notes } = await this.measure(request, report, signal, (run) => ensurePriced(model, run));
+    return { types: await listed(prices), notes };
+  }
+
+  private async measure<T>(
+    request: LoadRequest,
+    report: ReportLoad,
+    signal: AbortSignal,
+    work: (run: CalibrationRun) => Promise<T>,
+  ): Promise<T> {
     const skip = new AbortController();
     const cancel = () => skip.abort();
     signal.addEventListener('abort', cancel);
     this.measuring = skip;
     try {
-      return await ensureCalibrated(model, {
+      return await work({
         places: request.calibration,
         options: request.context,
         onProgress: (fraction) => report('calibration', fraction),

@@ -23,8 +23,19 @@ import { allocatedBytes } from '../contract/lib/memory';
 import { SerialQueue } from '../contract/lib/serialQueue';
 import { limits } from '../contract/limits';
 import { spareBytes } from '../contract/machine';
-import { autoContext, type CacheType, type ContextSettings, cacheTypes, usualContext } from '../contract/settings';
+import {
+  autoContext,
+  type CacheChoice,
+  type CacheType,
+  type ContextSettings,
+  cacheTypes,
+  isBudget,
+  usualContext,
+} from '../contract/settings';
 import { allFit, budgetsOf, promptCacheIn, refusal, roomIn } from './budgets';
+import { BudgetTooSmall, type ListedTypes, listedTypes } from './cacheBudget/budgetTypes';
+import { type Prices, readPrices } from './cacheBudget/prices';
+import { longestThatFits, step } from './longest';
 import { freeMemory } from './memory';
 import type { CoreOptions, Engine, MemoryPlan } from './native/types';
 
@@ -59,6 +70,8 @@ export class MemoryPlanner {
   /** dry runs by model file and settings; the oldest go first */
   private readonly plans = new Map<string, Promise<MemoryPlan>>();
   private readonly newest = new Map<string, number>();
+  /** folder with what was measured of models; null: not known yet */
+  measurements: string | null = null;
   private questions = 0;
   /** one dry run at a time: they would only wait for each other, on threads that others need */
   private readonly dryRuns = new SerialQueue();
@@ -209,8 +222,8 @@ export class MemoryPlanner {
     const end = longest ?? (estimate.trained || untrainedLongest);
     const marks: FitMark[] = [];
     const pairs = [[context.typeK, context.typeV], ...markTypes.map((type) => [type, type])] as [
-      CacheType,
-      CacheType,
+      CacheChoice,
+      CacheChoice,
     ][];
     for (const [typeK, typeV] of pairs) {
       throwIfOld();
@@ -258,7 +271,10 @@ export class MemoryPlanner {
     const planOf = (nCtx: number) => this.plan(path, { ...context, nCtx });
     const { typeK, typeV } = context;
     try {
-      const last = await planOf(longest);
+      const last = await planOf(longest).catch((error: unknown) => {
+        if (!(error instanceof BudgetTooSmall)) throw error;
+        return this.plan(path, { ...context, nCtx: longest, typeK: 'turbo3', typeV: 'turbo3' });
+      });
       const roomFor = async (nCtx: number) => {
         throwIfOld();
         return room(await planOf(nCtx));
@@ -274,7 +290,19 @@ export class MemoryPlanner {
     }
   }
 
+  /** The types of each layer for the budget that stands in place of types, as the native engine is told them. */
+  listTypes(path: string, context: Wanted, prices: Prices | null = null): Promise<ListedTypes> {
+    return listedTypes(
+      context,
+      (types) => this.plan(path, { ...context, ...types }),
+      async (fingerprint) => prices ?? (this.measurements ? readPrices(this.measurements, fingerprint) : null),
+    );
+  }
+
   private plan(path: string, context: Wanted): Promise<MemoryPlan> {
+    const unspent = [context.typeK, context.typeV].some((type) => isBudget(type) && !type.includes('='));
+    // it may have been measured since it was asked before
+    if (unspent) return this.listTypes(path, context).then((types) => this.plan(path, { ...context, ...types }));
     const key = keyOf(path, context);
     const kept = this.plans.get(key);
     if (kept) return kept;
@@ -337,42 +365,4 @@ function keyOf(path: string, context: Wanted): string {
 function identityOf(path: string): string {
   const stat = path === '' ? undefined : statSync(path, { throwIfNoEntry: false });
   return `${path}|${stat?.size}|${stat?.mtimeMs}`;
-}
-
-// The longest context that fits, found with few dry runs: what a context takes grows almost in proportion to its length.
-
-/** The engine rounds a context up to whole groups of this many cells. */
-const step = 256;
-/** Every third guess halves the interval, so that a curve that is not straight costs a few steps more and no loop. */
-const halveEvery = 3;
-
-/**
- * `room(nCtx)`: bytes that are left when a context of this length is loaded, negative where it does not fit; falls with nCtx.
- * `known`: lengths for which `room` costs nothing. Returns a multiple of 256, at most `longest`; 0 where nothing fits.
- */
-export async function longestThatFits(
-  room: (nCtx: number) => Promise<number>,
-  longest: number,
-  known: readonly number[] = [],
-): Promise<number> {
-  const last = Math.max(1, Math.floor(longest / step));
-  let high = { index: last, room: await room(last * step) };
-  if (high.room >= 0) return last * step;
-  const first = Math.min(last, limits.minContext / step);
-  let low = first === last ? high : { index: first, room: await room(first * step) };
-  if (low.room < 0) return 0;
-
-  async function probe(index: number): Promise<void> {
-    if (index <= low.index || index >= high.index) return;
-    const point = { index, room: await room(index * step) };
-    if (point.room >= 0) low = point;
-    else high = point;
-  }
-  for (const nCtx of known) if (nCtx % step === 0) await probe(nCtx / step);
-  for (let tries = 1; high.index - low.index > 1; tries++) {
-    const width = high.index - low.index;
-    const share = tries % halveEvery === 0 ? 0.5 : low.room / (low.room - high.room);
-    await probe(low.index + Math.min(width - 1, Math.max(1, Math.floor(width * share))));
-  }
-  return low.index * step;
 }

@@ -84,6 +84,7 @@ export function createEngineServer(
       await Promise.all([queue.drain(), responder.drain()]);
     },
     checkMemory: (request) => planner.check(request),
+    listTypes: (path, context, prices) => planner.listTypes(path, context, prices),
     beforeLoss: async (loaded, onSaving) => void (await sessions.keep(loaded, { onStep: onSaving })),
   });
   const responder = new Responder(
@@ -372,12 +373,13 @@ function loadOnce(loadEngine: () => Engine): () => Engine {
 export function createInspectorHandlers(engine: () => Engine): InspectorHandlers {
   const planner = new MemoryPlanner(engine, () => []);
   const embedder = new Embedder(engine);
+  const at = (measurements: string | undefined) => Object.assign(planner, { measurements: measurements ?? null });
   return withCodedErrors<InspectorHandlers>({
     inspect: async ({ path }) => engine().inspect(path),
-    estimate: ({ path, context, api }) => planner.estimate(path, { ...context, api }),
-    fit: ({ machine, ...question }) => planner.fit(question, machine),
-    planComparison: ({ path, settings, configurations, machine }) =>
-      planner.comparison(
+    estimate: ({ path, context, api, measurements }) => at(measurements).estimate(path, { ...context, api }),
+    fit: ({ machine, measurements, ...question }) => at(measurements).fit(question, machine),
+    planComparison: ({ path, settings, configurations, machine, measurements }) =>
+      at(measurements).comparison(
         path,
         configurations.map((one) => ({ ...settings, speculation: 'off', ...one })),
         machine,

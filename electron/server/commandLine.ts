@@ -150,6 +150,12 @@ export const contextOptions = {
     value: 'TOKENS',
     about: 'length of the context, or auto: the longest that fits and leaves memory free, at most as trained',
   },
+  cache: {
+    type: 'string',
+    value: 'TYPE',
+    values: [...cacheTypes, 'auto:'],
+    about: 'cache type of keys and values, or a budget for both: auto:3.5 (bits a value), auto:2GiB',
+  },
   'type-k': { type: 'string', value: 'TYPE', values: cacheTypes, about: 'cache type of the keys' },
   'type-v': { type: 'string', value: 'TYPE', values: cacheTypes, about: `of the values: ${cacheTypes.join(', ')}` },
   drafting: { type: 'string', value: 'HOW', values: draftingWays, about: `tokens ahead: ${draftingWays.join(', ')}` },
@@ -174,6 +180,9 @@ type SettingValues = ValuesOf<typeof contextOptions & typeof samplingOptions>;
 
 /** What these options say of the settings, and no more. Throws `UsageError` for values out of bounds. */
 export function settingsOf(values: SettingValues): SettingsPatch {
+  if (values.cache !== undefined && (values['type-k'] ?? values['type-v']) !== undefined) {
+    throw new UsageError('--cache sets both types: leave out --type-k and --type-v.');
+  }
   const number = (text: string | undefined) =>
     text === undefined ? undefined : text.trim() === '' ? Number.NaN : Number(text);
   const parsed = settingsOperations['settings.update'].input.safeParse({
@@ -181,8 +190,8 @@ export function settingsOf(values: SettingValues): SettingsPatch {
     context: {
       ...{
         nCtx: values.context === 'auto' ? autoContext : number(values.context),
-        typeK: values['type-k'],
-        typeV: values['type-v'],
+        typeK: values.cache ?? values['type-k'],
+        typeV: values.cache ?? values['type-v'],
       },
       ...draftingOf(values),
       projector: projectorOf(values),
@@ -198,7 +207,7 @@ export function settingsOf(values: SettingValues): SettingsPatch {
   const names: Record<string, string> = {
     speculation: 'drafting',
     nCtx: 'context',
-    typeK: 'type-k',
+    typeK: values.cache === undefined ? 'type-k' : 'cache',
     typeV: 'type-v',
     maxTokens: 'max-tokens',
   };

@@ -16,7 +16,7 @@ import {
 import { ConcertinaError, messageOf } from '../contract/errors';
 import { usualPart } from '../contract/lib/senses';
 import { troubleOf } from '../contract/lib/systemErrors';
-import { cacheTypeSchema, cacheTypes } from '../contract/settings';
+import { cacheChoiceSchema, cacheTypes, isBudget } from '../contract/settings';
 import { lockFolder } from '../services/lib/folderLock';
 import type { Services } from '../services/services';
 import { type CommandSpec, exitCodes, parseLine, UsageError, type ValuesOf } from './commandLine';
@@ -136,7 +136,7 @@ Without it: --types, and --text FILE, or --document FILE with --question TEXT. W
   options: {
     types: {
       ...{ type: 'string', value: 'LIST' },
-      about: `2 to 6 cache types, or K/V pairs; the first one is the reference: ${cacheTypes.join(', ')}`,
+      about: `2 to 6 cache types, K/V pairs, or budgets like auto:3.5; the first one is the reference: ${cacheTypes.join(', ')}`,
     },
     text: { type: 'string', value: 'FILE', about: 'a file with the whole prompt' },
     document: { type: 'string', value: 'FILE', multiple: true, about: 'a file to ask about' },
@@ -263,9 +263,12 @@ function promptOption({ text, document: files, question }: Values): CompareOrder
 
 function configuration(pair: string, nCtx: number): CompareConfiguration {
   const [typeK = '', typeV = typeK, ...rest] = pair.trim().split('/');
-  const types = z.tuple([cacheTypeSchema, cacheTypeSchema]).safeParse([typeK, typeV]);
-  if (rest.length > 0 || !types.success) {
-    throw new UsageError(`--types: ${pair} is none of ${cacheTypes.join(', ')}, nor a pair like q8_0/turbo4.`);
+  const types = z.tuple([cacheChoiceSchema, cacheChoiceSchema]).safeParse([typeK, typeV]);
+  const half = typeK !== typeV && (isBudget(typeK) || isBudget(typeV));
+  if (rest.length > 0 || half || !types.success) {
+    throw new UsageError(
+      `--types: ${pair} is none of ${cacheTypes.join(', ')}, nor a pair like q8_0/turbo4, nor a budget like auto:3.5.`,
+    );
   }
   return { typeK: types.data[0], typeV: types.data[1], nCtx };
 }

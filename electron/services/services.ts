@@ -116,6 +116,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
 
   const host = new EngineHost(options.openEngine, log);
   const inspector = inspectorBeside(host, options.openInspector, log);
+  inspector.measurements = calibration.folder;
   const embedder = new ModelInspector(options.openInspector, log, { idleMs: embedderIdleMs });
   const library = await setUpModels({
     ...{

@@ -8,6 +8,7 @@ import { appendFile, open, rename, rm } from 'node:fs/promises';
 import { msg } from '@lingui/core/runtime-macro';
 import type { EffectiveContext } from '../../contract/engine';
 import { ConcertinaError, messageOf } from '../../contract/errors';
+import { isBudget } from '../../contract/settings';
 import { toCodedError } from './guards';
 import type { RawAddon, RawCancellation, RawContext } from './raw';
 import type { Stretch } from './types';
@@ -123,11 +124,14 @@ function corrupt(path: string, why: string): ConcertinaError {
 // The label: everything that must agree for cells to mean the same, one "name value" a line.
 
 export function labelOf(addon: RawAddon, raw: RawContext, fingerprint: string): string {
-  const { typeK, typeV, rope, flashAttention }: EffectiveContext = raw.effective;
+  const { typeK, typeV, cacheLayers, rope, flashAttention }: EffectiveContext = raw.effective;
+  const mixed = new Set(cacheLayers.map((layer) => `${layer.typeK}/${layer.typeV}`)).size > 1;
   const lines = [
     `model ${fingerprint}`,
-    `K ${typeK.effective}`,
-    `V ${typeV.effective}`,
+    // what a budget became counts, not how it was named
+    ...(isBudget(typeK.effective) || mixed
+      ? ['K auto', 'V auto', `layers ${cacheLayers.map((layer) => `${layer.typeK}/${layer.typeV}`).join()}`]
+      : [`K ${typeK.effective}`, `V ${typeV.effective}`]),
     `centred ${raw.centringHash}`,
     `RoPE ${rope.kind} ${Number(rope.factor.toPrecision(6))}`,
     `flash ${Number(flashAttention)}`,
@@ -155,11 +159,19 @@ const reasons: [name: string, sentence: (saved: string, here: string) => string]
   ['model', () => 'It was made with another model.'],
   ['K', (saved, here) => `It was made with K in ${saved}; K is in ${here} now.`],
   ['V', (saved, here) => `It was made with V in ${saved}; V is in ${here} now.`],
+  ['layers', otherLayers],
   ['RoPE', () => 'It was made with other positions (RoPE, or another stretched length).'],
   ['flash', () => 'It was made with flash attention switched the other way.'],
   ['llama.cpp', (saved, here) => `It was made with llama.cpp ${saved}; this version of the app has ${here}.`],
   ['centred', () => 'Its cache was centered with other measurements of the model, as for another length of context.'],
 ];
+
+/** The first layer of another type, of two lists. */
+function otherLayers(saved: string, here: string): string {
+  const [left, right] = [saved.split(','), here.split(',')];
+  const at = right.findIndex((types, i) => types !== left[i]);
+  return `It was made with other types in its layers: K/V of layer ${at} is ${left[at] ?? 'not there'} in it and ${right[at]} here.`;
+}
 
 /** in words for a person; null: they agree */
 export function differenceOf(saved: string, here: string): string | null {

@@ -28,6 +28,8 @@ export const memoryPlanSchema = memoryEstimateSchema.extend({
   /** tokens that the model was trained for; 0: its file does not say */
   trained: z.number().int(),
   devices: z.array(deviceUseSchema),
+  /** as `Model.fingerprint` */
+  fingerprint: z.string(),
 });
 export type MemoryPlan = z.infer<typeof memoryPlanSchema>;
 

@@ -90,6 +90,8 @@ export class ModelInspector {
   private closed = false;
   /** what contexts would have for the API; null: nothing */
   api: ApiSettings | null = null;
+  /** folder with what was measured of models */
+  measurements: string | undefined = undefined;
   /** bytes of RAM that the app's other processes will take, and have not taken yet */
   beside: () => number = () => 0;
   private ends = 0;
@@ -117,17 +119,18 @@ export class ModelInspector {
   }
 
   estimate(path: string, context: ContextSettings): Promise<MemoryEstimate> {
-    return this.call('estimate', { path, context, api: this.api });
+    return this.call('estimate', { path, context, api: this.api, measurements: this.measurements });
   }
 
   async fit(question: Omit<InputOf<InspectorOperations['fit']>, 'machine'>): Promise<ContextFit> {
-    return this.call('fit', { api: this.api, ...question, ...(await this.machine()) });
+    const { api, measurements } = this;
+    return this.call('fit', { api, measurements, ...question, ...(await this.machine()) });
   }
 
   async planComparison(
     question: Omit<InputOf<InspectorOperations['planComparison']>, 'machine'>,
   ): Promise<ComparePlan> {
-    return this.call('planComparison', { ...question, ...(await this.machine()) });
+    return this.call('planComparison', { measurements: this.measurements, ...question, ...(await this.machine()) });
   }
 
   /** One vector for each text, of an embedding model that is loaded for it. */

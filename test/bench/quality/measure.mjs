@@ -5,9 +5,11 @@
 import os from 'node:os';
 import { OptionError } from '../command.mjs';
 import { CALIBRATION_TEXT, contextOptions, loadTypeScript } from './engine.mjs';
-import { REFERENCE } from './options.mjs';
+import { isBudget, REFERENCE } from './options.mjs';
 
 const { ensureCalibrated } = await loadTypeScript('electron/engine/calibration.ts');
+const { listedTypes } = await loadTypeScript('electron/engine/cacheBudget/budgetTypes.ts');
+const { ensurePriced } = await loadTypeScript('electron/engine/cacheBudget/prices.ts');
 const { forms, names, replyTo } = await loadTypeScript('electron/engine/compare/needles.ts');
 
 /** Of the free memory: contexts of one round may take this much. */
@@ -58,10 +60,12 @@ export async function evaluateDepth(setting, rows, depth, chunks, onProgress) {
 }
 
 /** bytes of each row's context at this depth */
-async function sizesOf({ engine, modelFile, threads }, rows, depth) {
+async function sizesOf(setting, rows, depth) {
+  const { engine, modelFile, threads } = setting;
   const sized = [];
   for (const row of rows) {
-    const { kvK, kvV, compute } = await engine.estimate(modelFile, 0, contextOptions(row, depth, threads));
+    const types = await typesOf(setting, row, depth);
+    const { kvK, kvV, compute } = await engine.estimate(modelFile, 0, contextOptions(types, depth, threads));
     sized.push({ row, bytes: kvK + kvV + compute });
   }
   return sized;
@@ -100,9 +104,25 @@ async function compareGroup(setting, rows, tokens, depth, onProgress) {
   }
 }
 
+/** Those of a row; of a budget those of each layer, as the app would choose them. */
+async function typesOf({ engine, model, modelFile, folder, say, threads }, row, nCtx) {
+  if (!isBudget(row.typeK)) return row;
+  const options = contextOptions({ typeK: 'turbo4', typeV: 'turbo4' }, nCtx, threads);
+  const run = {
+    ...{ places: { folder, textFile: CALIBRATION_TEXT }, options },
+    ...{ onProgress: () => {}, skip: new AbortController().signal },
+  };
+  await ensureCalibrated(model, run);
+  const { prices, notes } = await ensurePriced(model, run);
+  for (const note of notes) say(note);
+  const plan = (types) => engine.estimate(modelFile, 0, contextOptions(types, nCtx, threads));
+  return listedTypes(row, plan, async () => prices);
+}
+
 /** A context of a row; a centred one with the constants that the app measures at a model's first load. */
-export async function createContext({ model, folder, say, threads }, row, nCtx) {
-  const options = contextOptions(row, nCtx, threads);
+export async function createContext(setting, row, nCtx) {
+  const { model, folder, say, threads } = setting;
+  const options = contextOptions(await typesOf(setting, row, nCtx), nCtx, threads);
   model.attachCalibration(null);
   if (row.centred) {
     const places = { folder, textFile: CALIBRATION_TEXT };

@@ -43,7 +43,7 @@ export const HELP = `npm run quality -- [options]     what a KV cache type costs
   --weights WHICH    f16: made of the file's by requantizing, so that nothing but the cache is measured; file: as they
                      are (default: f16 for small and tiny, else file)
   --text FILE        plain text that the model has not seen (default: test/fixtures/heldout.txt)
-  --types LIST       ${TYPES.join(',')}; a pair K/V as in q8_0/turbo4
+  --types LIST       ${TYPES.join(',')}; a pair K/V as in q8_0/turbo4; a budget as in auto:3.5
   --sides LIST       types that are measured as K and as V of every other one and of ${REFERENCE}; none for no pairs
                      (default: ${FULL.sides.join(',')})
   --depths LIST      tokens of a chunk, of which the second half counts: 512,2K,8K
@@ -128,7 +128,7 @@ export function pairsOf({ types, sides, centring }, known) {
     throw new OptionError(`--types: name a type besides ${REFERENCE}, which the others are compared with.`);
   const pairs = names.map((name) => ({
     name,
-    ...sidesOf(name, known),
+    ...(isBudget(name) ? { typeK: name, typeV: name } : sidesOf(name, known)),
     centred: centring !== 'off' && isCentrable(name),
   }));
   const twice = (pair) => centring === 'both' && pair.centred && types.includes(pair.name);
@@ -155,7 +155,10 @@ function choice(option, value, known) {
 }
 
 /** Only caches of turbo types are centred. */
-const isCentrable = (name) => name.includes('turbo');
+const isCentrable = (name) => name.includes('turbo') || isBudget(name);
+
+/** Bits or bytes that are spent on types layer by layer, see electron/engine/cacheBudget. */
+export const isBudget = (name) => name.startsWith('auto:');
 
 /** @param {string} file what `--json` printed @param {string} [option] @returns {import('./report.mjs').Result} @throws {OptionError} */
 export function readResult(file, option = '--from') {

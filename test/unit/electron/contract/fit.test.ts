@@ -36,6 +36,7 @@ function fitOf(marks: FitMark[], fits = false): ContextFit {
     promptCacheUsed: 0,
     draft: { weights: 0, kv: 0, compute: 0 },
     projector: { weights: 0, compute: 0 },
+    cacheLayers: [],
     speculation: type,
     typeK: type,
     typeV: type,

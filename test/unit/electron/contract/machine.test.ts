@@ -48,6 +48,7 @@ function fitOf(weightsGib: number, availableGib: number, trained: number): Conte
       promptCacheUsed: 0,
       draft: { weights: 0, kv: 0, compute: 0 },
       projector: { weights: 0, compute: 0 },
+      cacheLayers: [],
       speculation: same,
       typeK: same,
       typeV: same,

@@ -28,6 +28,7 @@ function setUp() {
       await Promise.allSettled([...ended]);
     },
     checkMemory,
+    listTypes: async () => ({ typeK: 'auto:4=turbo4', typeV: 'auto:4=turbo4' }),
     beforeLoss,
   });
   const ended: Promise<unknown>[] = [];

@@ -4,8 +4,9 @@ import type { DeviceUse } from '@/electron/contract/fit';
 import { spareBytes } from '@/electron/contract/machine';
 import { autoContext, contextSettingsSchema } from '@/electron/contract/settings';
 import { budgetsOf, refusal, reserveOf } from '@/electron/engine/budgets';
+import { longestThatFits } from '@/electron/engine/longest';
 import type { Engine } from '@/electron/engine/native/types';
-import { longestThatFits, MemoryPlanner } from '@/electron/engine/planner';
+import { MemoryPlanner } from '@/electron/engine/planner';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 import { plan } from '@/test/fixtures/samples';
 
@@ -42,6 +43,37 @@ test('marks: more cells with smaller types, at most as many as the engine makes'
   const f16 = 10 * GiB - reserveOf('ram', 16 * GiB) - 4.25 * GiB;
   expect(lengths.f16).toBe(Math.floor(f16 / 65_536 / 256) * 256);
   expect(lengths.turbo4).toBe(131_072);
+});
+
+test('a budget: its types are those of a dry run of a list, and so many bytes hold so many cells', async () => {
+  const bits = { f16: 16, q8_0: 8.5, q5_0: 5.5, turbo4: 4.25, turbo3: 3.25 };
+  /** of each side of a cell, in the one layer that the model has */
+  const values = 8192;
+  const engine = engineOf();
+  engine.estimate.mockImplementation(async (_path: string, _gpuLayers: number, { nCtx, typeK, typeV }) => {
+    const bytes = (type: string) => (nCtx * values * (bits[type.split('=').at(-1) as keyof typeof bits] ?? 0)) / 8;
+    const [bytesK, bytesV] = [bytes(typeK), bytes(typeV)];
+    const devices = [use({ weights: GiB, context: bytesK + bytesV })];
+    const type = (asked: string) => ({ asked, effective: asked, reason: '' });
+    const of = (side: string) => side.split('=').at(-1) as string;
+    const cacheLayers = [{ layer: 0, typeK: of(typeK), typeV: of(typeV), bytesK, bytesV }];
+    return {
+      ...{ ...plan, weights: GiB, kvK: bytesK, kvV: bytesV, nCtx, trained: 131_072, devices, cacheLayers },
+      ...{ typeK: type(typeK.split('=')[0] ?? ''), typeV: type(typeV.split('=')[0] ?? '') },
+    };
+  });
+  const planner = plannerOf(engine, () => 12 * GiB);
+  const asked = { ...context, typeK: 'auto:64MiB', typeV: 'auto:64MiB', nCtx: 8192 } as const;
+  const { estimate, marks } = await planner.fit({ path: '/m', context: asked });
+  // four bits a value: one side can be turbo4
+  expect(estimate.cacheLayers).toMatchObject([{ typeK: 'turbo4', typeV: 'turbo3' }]);
+  expect(estimate.typeK).toEqual({ asked: 'auto:64MiB', effective: 'auto:64MiB', reason: '' });
+  // the longest is where all is turbo3
+  const cell = (2 * values * bits.turbo3) / 8;
+  expect(marks[0]).toMatchObject({ typeK: 'auto:64MiB', nCtx: Math.floor((64 * 1024 ** 2) / cell / 256) * 256 });
+  await expect(planner.fit({ path: '/m', context: { ...asked, nCtx: 16_384 } })).rejects.toThrow(
+    /at least .*3\.25 bits/,
+  );
 });
 
 test('each side of the cache by its type, where that is asked for, and none where the model cannot have it', async () => {

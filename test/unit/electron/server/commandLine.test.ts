@@ -59,6 +59,9 @@ test('options of the model commands, and sentences for lines that make no sense'
   expect(command.context).toMatchObject({ nCtx: 4096, typeK: 'turbo4', typeV: 'turbo3' });
   expect(parseModelCommand('estimate', ['m.gguf']).context.nCtx).toBe(autoContext);
   expect(parseModelCommand('estimate', ['m.gguf', '--context', 'auto']).context.nCtx).toBe(autoContext);
+  expect(parseModelCommand('estimate', ['m.gguf', '--cache', 'auto:2GiB']).context).toMatchObject({
+    ...{ typeK: 'auto:2GiB', typeV: 'auto:2GiB' },
+  });
   expect(parseModelCommand('models search', ['two', 'words']).words).toEqual(['two', 'words']);
   for (const [name, line, message] of [
     ['models pull', '', 'name a model'],
@@ -67,6 +70,8 @@ test('options of the model commands, and sentences for lines that make no sense'
     ['estimate', 'a/b --context 3', '--context: '],
     ['estimate', 'a/b --context many', '--context: '],
     ['estimate', 'a/b --type-k q9', '--type-k: '],
+    ['estimate', 'a/b --cache auto:99', '--cache: '],
+    ['estimate', 'a/b --cache auto:4 --type-v f16', 'leave out --type-k and --type-v'],
     ['models list', '--what', '--what'],
     ['models list', 'x', 'and not x'],
   ] as const) {
