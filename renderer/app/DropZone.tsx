@@ -3,7 +3,7 @@ import { Trans } from '@lingui/react/macro';
 import { useEffect, useState } from 'react';
 import { selectShelfOpen } from '../state/slices/shelf';
 import { useActions, useApp } from '../state/useApp';
-import { Bellows } from '../ui/Bellows';
+import { Bellows } from '../ui/pictures/Bellows';
 
 /** Takes files anywhere in the window: models and folders onto the list, all others to the question, or onto the shelf while it is shown. */
 export function DropZone() {

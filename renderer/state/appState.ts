@@ -33,7 +33,7 @@ import type { ChatSearchAnswer } from '../../electron/contract/lib/textSearch';
 import type { UpdateStatus } from '../../electron/contract/lib/updates';
 import { type MachineProfile, type Power, unknownPower } from '../../electron/contract/machine';
 import type { AddModelsResult, AddProgress, ModelEntry, ModelPlaces } from '../../electron/contract/models';
-import type { CacheType, ContextSettings, ModelDefaults, Settings } from '../../electron/contract/settings';
+import type { CacheChoice, ContextSettings, ModelDefaults, Settings } from '../../electron/contract/settings';
 import type { Connection } from '../bridge/client';
 import type { ShelfState } from './lib/shelf';
 import { emptySparkline, type Sparkline } from './lib/sparkline';
@@ -127,8 +127,8 @@ export const compareDraftKey = 'compare';
 export interface FormRow {
   /** of this row, for ever */
   key: number;
-  typeK: CacheType;
-  typeV: CacheType;
+  typeK: CacheChoice;
+  typeV: CacheChoice;
   nCtx: number;
 }
 

@@ -1,5 +1,5 @@
-import { Bellows } from './Bellows';
 import { formatPercent } from './format';
+import { Bellows } from './pictures/Bellows';
 
 /** How far something has come; without a share it only shows that work goes on. */
 export function Progress({ label, share }: { label: string; share: number | null }) {

@@ -11,8 +11,8 @@ import type { LiveAnswer as Live } from '../../state/appState';
 import { selectEngineState, waitsFor } from '../../state/slices/engine';
 import { selectLive } from '../../state/slices/live';
 import { useApp } from '../../state/useApp';
-import { Bellows } from '../../ui/Bellows';
 import { formatCount, formatRate, formatTimeLeft } from '../../ui/format';
+import { Bellows } from '../../ui/pictures/Bellows';
 import { AnswerText } from './markdown/AnswerText';
 import { Thinking } from './Thinking';
 

@@ -14,9 +14,9 @@ import {
 } from '../../state/slices/engine';
 import { selectCurrentModel, selectHasOwnModel, selectIsEmbedded } from '../../state/slices/models';
 import { useActions, useApp } from '../../state/useApp';
-import { Bellows } from '../../ui/Bellows';
 import { Button } from '../../ui/Button';
 import { formatBytes, formatCount, formatParameters } from '../../ui/format';
+import { Bellows } from '../../ui/pictures/Bellows';
 
 /**
  * What the built-in model does well: a direct question about a letter, minutes or an invoice of one or two pages.

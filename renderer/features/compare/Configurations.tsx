@@ -7,7 +7,7 @@ import { useEffect } from 'react';
 import { type ComparePlan, maxConfigurations, minConfigurations } from '../../../electron/contract/compare';
 import { allocatedBytes } from '../../../electron/contract/lib/memory';
 import { limits } from '../../../electron/contract/limits';
-import { type CacheType, cacheTypes } from '../../../electron/contract/settings';
+import { type CacheChoice, cacheTypes, chosenSides, isBudget } from '../../../electron/contract/settings';
 import type { CompareForm, FormRow, Outcome } from '../../state/appState';
 import { nextRow, planKey } from '../../state/lib/compareForm';
 import { selectCompareModelId, selectLongestContext, selectPlan } from '../../state/slices/compare';
@@ -171,6 +171,13 @@ interface RowProps {
   onRemove: (() => void) | null;
 }
 
+/** Budgets between the types that one would compare them with, and the one that the row has. */
+const budgets: readonly CacheChoice[] = ['auto:4', 'auto:3.5'];
+
+function choicesBeside(chosen: CacheChoice): CacheChoice[] {
+  return [...cacheTypes, ...budgets, ...(isBudget(chosen) && !budgets.includes(chosen) ? [chosen] : [])];
+}
+
 function Row({ row, number, lengthProblem, plan, isReference, onReference, onChange, onRemove }: RowProps) {
   const estimate = plan?.estimate ?? null;
   const kv = estimate && estimate.kvK + estimate.kvV;
@@ -195,10 +202,10 @@ function Row({ row, number, lengthProblem, plan, isReference, onReference, onCha
             <Select
               aria-label={t`${side === 'typeK' ? 'K' : 'V'} type of configuration ${number}`}
               value={row[side]}
-              onChange={(event) => onChange({ [side]: event.target.value as CacheType })}
+              onChange={(event) => onChange(chosenSides(row, side, event.target.value as CacheChoice))}
               className="w-26"
             >
-              {cacheTypes.map((type) => (
+              {choicesBeside(row[side]).map((type) => (
                 <option key={type} value={type}>
                   {type}
                 </option>

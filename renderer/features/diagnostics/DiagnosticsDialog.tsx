@@ -7,10 +7,10 @@ import { selectAppInfo, selectCapabilities } from '../../state/slices/engine';
 import { selectDiagnosticsOpen, selectDialog, selectThirdPartyOpen } from '../../state/slices/ui';
 import { selectNews } from '../../state/slices/updates';
 import { useActions, useApp } from '../../state/useApp';
-import { Logo } from '../../ui/Bellows';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { useCopy } from '../../ui/hooks';
+import { Logo } from '../../ui/pictures/Bellows';
 
 export function DiagnosticsDialog() {
   const open = useApp(selectDiagnosticsOpen);

@@ -23,11 +23,11 @@ import { selectCurrentModel, selectEmbeddedModel } from '../../state/slices/mode
 import { selectApplying, selectSavedContext } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
 import { Banner } from '../../ui/Banner';
-import { Logo } from '../../ui/Bellows';
 import { Button } from '../../ui/Button';
 import { offerText } from '../../ui/format';
 import { useDebounced } from '../../ui/hooks';
 import { Progress } from '../../ui/Progress';
+import { Logo } from '../../ui/pictures/Bellows';
 
 const lateMs = 400;
 const stepNames: Record<NonNullable<EngineStatus['loadStep']>, MessageDescriptor> = {

@@ -11,6 +11,7 @@ import type {
   LoadedContext,
 } from '../../../electron/contract/engine';
 import { type Fallback, fallbacksOf, simdName } from '../../../electron/contract/fallbacks';
+import { isBudget } from '../../../electron/contract/settings';
 import { i18n } from '../../language';
 import { countText } from '../../state/lib/partText';
 import {
@@ -26,6 +27,7 @@ import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';
 import { formatContext, formatCount } from '../../ui/format';
 import { Popover } from '../../ui/Popover';
+import { isMixed, LayerBlocks } from '../../ui/pictures/LayerBlocks';
 import { StripButton } from './StripButton';
 
 /** Effective cache types and backend; amber when anything is not as it was asked for. */
@@ -129,12 +131,17 @@ function EngineDetails({ capabilities, context, fallbacks, onDiagnostics }: Engi
 }
 
 function ContextRows({ context }: { context: LoadedContext }) {
-  const { typeK, typeV } = context;
+  const { typeK, typeV, cacheLayers } = context;
   const centring = centeringText(context);
   return (
     <>
       <TypeRow name={t`K cache`} type={typeK} />
       <TypeRow name={t`V cache`} type={typeV} />
+      {isMixed(cacheLayers) && (
+        <div className="col-span-2 py-1">
+          <LayerBlocks layers={cacheLayers} />
+        </div>
+      )}
       {centring && <Row name={t`Centering`}>{centring}</Row>}
       <Row name={t`Layers on the GPU`}>
         <span data-testid="details-layers">{offloadText(context)}</span>
@@ -219,10 +226,11 @@ function Row({ name, children }: { name: string; children: ReactNode }) {
 
 // Whether the turbo caches are centered, K by one constant for all positions, and why not; empty without turbo caches.
 
-export function centeringText({ typeK, typeV, centring }: LoadedContext): string {
+export function centeringText({ cacheLayers, typeK, typeV, centring }: LoadedContext): string {
+  const types = isBudget(typeK.effective) ? cacheLayers : [{ typeK: typeK.effective, typeV: typeV.effective }];
   const sides = [
-    { name: 'K', turbo: isTurbo(typeK.effective), on: centring.k, reason: centring.reasonK },
-    { name: 'V', turbo: isTurbo(typeV.effective), on: centring.v, reason: centring.reasonV },
+    { name: 'K', turbo: types.some((of) => isTurbo(of.typeK)), on: centring.k, reason: centring.reasonK },
+    { name: 'V', turbo: types.some((of) => isTurbo(of.typeV)), on: centring.v, reason: centring.reasonV },
   ].filter(({ turbo }) => turbo);
   const off = sides.filter((side) => !side.on);
   if (sides.length === 0) return '';

@@ -11,10 +11,10 @@ import {
   selectHoldsOtherChat,
 } from '../../state/slices/live';
 import { useApp } from '../../state/useApp';
-import { Bellows } from '../../ui/Bellows';
 import { cx } from '../../ui/cx';
 import { formatBytes, formatContext, formatCount } from '../../ui/format';
 import { Popover } from '../../ui/Popover';
+import { Bellows } from '../../ui/pictures/Bellows';
 import { kvUsed, type MemoryPart, memoryParts, savedText } from './memoryParts';
 import { partColors } from './plots';
 import { StripButton } from './StripButton';

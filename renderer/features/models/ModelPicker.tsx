@@ -8,11 +8,11 @@ import { selectEngineState, selectLoadedModel, selectLoadProgress } from '../../
 import { canChat, selectCurrentModel, selectFileGone, selectModels } from '../../state/slices/models';
 import { selectPickerOpen } from '../../state/slices/ui';
 import { useActions, useApp } from '../../state/useApp';
-import { Logo } from '../../ui/Bellows';
 import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';
 import { formatPercent } from '../../ui/format';
 import { Popover } from '../../ui/Popover';
+import { Logo } from '../../ui/pictures/Bellows';
 import { AddModels } from './AddModels';
 import { Deleted } from './DeleteModel';
 import { ModelRow } from './ModelRow';

@@ -28,12 +28,12 @@ import { selectChatList, selectChatQuery, selectTransfer, selectTrash } from '..
 import { selectShelfFolders } from '../../state/slices/shelf';
 import { selectFocusSearch } from '../../state/slices/ui';
 import { useActions, useApp } from '../../state/useApp';
-import { Logo } from '../../ui/Bellows';
 import { Button, IconButton } from '../../ui/Button';
 import { FolderDialog } from '../../ui/Dialog';
 import { useFileInput } from '../../ui/Field';
 import { Menu, MenuItem } from '../../ui/Menu';
 import { Progress } from '../../ui/Progress';
+import { Logo } from '../../ui/pictures/Bellows';
 import { keyLabel } from '../../ui/Tooltip';
 import { ChatList } from './ChatList';
 import { ExportDialog } from './ExportDialog';

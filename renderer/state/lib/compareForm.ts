@@ -9,7 +9,7 @@ import {
   minConfigurations,
 } from '../../../electron/contract/compare';
 import type { OperationInput } from '../../../electron/contract/contract';
-import type { CacheType } from '../../../electron/contract/settings';
+import type { CacheChoice, CacheType } from '../../../electron/contract/settings';
 import type { CompareForm, DraftDocument, FormRow } from '../appState';
 import { attachmentsOf } from './attach';
 
@@ -20,7 +20,7 @@ const firstDepth = 2048;
 
 let keys = 0;
 
-export function row(typeK: CacheType, typeV: CacheType, nCtx: number): FormRow {
+export function row(typeK: CacheChoice, typeV: CacheChoice, nCtx: number): FormRow {
   keys += 1;
   return { key: keys, typeK, typeV, nCtx };
 }

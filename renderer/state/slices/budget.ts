@@ -1,6 +1,6 @@
 import { type PromptBudget, reserveOf } from '../../../electron/contract/chats';
 import type { ContextFit, FitMark } from '../../../electron/contract/fit';
-import type { CacheType } from '../../../electron/contract/settings';
+import type { CacheChoice } from '../../../electron/contract/settings';
 import { errorPayloadOf } from '../../bridge/client';
 import type { AppState } from '../appState';
 import { attachmentsOf } from '../lib/attach';
@@ -78,8 +78,8 @@ export function selectOffersLetGo({ budget: { budget }, conversation: { chat } }
 // A context with room for what is being written: how long it has to be, and what it would take. Pure.
 
 export interface RoomOffer {
-  typeK: CacheType;
-  typeV: CacheType;
+  typeK: CacheChoice;
+  typeV: CacheChoice;
   /** tokens */
   nCtx: number;
   /** weights, cache and buffers then */
@@ -95,7 +95,7 @@ export interface Room {
 }
 
 const step = 1024;
-const smallTypes: readonly CacheType[] = ['turbo4', 'turbo3'];
+const smallTypes: readonly CacheChoice[] = ['turbo4', 'turbo3'];
 
 /** @param reserve asked for in the settings. @param trained tokens; null: unknown, or the context is stretched anyway */
 export function neededLength(

@@ -5,7 +5,13 @@ import { Trans } from '@lingui/react/macro';
 import { useId } from 'react';
 import type { ContextFit } from '../../../../electron/contract/fit';
 import { limits } from '../../../../electron/contract/limits';
-import { type CacheType, type ContextSettings, cacheTypes } from '../../../../electron/contract/settings';
+import {
+  type CacheChoice,
+  type ContextSettings,
+  cacheTypes,
+  chosenSides,
+  isBudget,
+} from '../../../../electron/contract/settings';
 import type { RequestedContext } from '../../../state/appState';
 import { useActions } from '../../../state/useApp';
 import { formatCount } from '../../../ui/format';
@@ -67,8 +73,8 @@ export function AskedFields({ context, trained, fit }: AskedFieldsProps) {
         )}
       </div>
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
-        <TypeSelect side="K" value={typeK} onType={(type) => change({ typeK: type })} />
-        <TypeSelect side="V" value={typeV} onType={(type) => change({ typeV: type })} />
+        <TypeSelect side="K" value={typeK} onType={(type) => change(chosenSides(context, 'typeK', type))} />
+        <TypeSelect side="V" value={typeV} onType={(type) => change(chosenSides(context, 'typeV', type))} />
       </div>
       {reasons.map((reason) => (
         <p key={reason} className="text-xs text-warn">
@@ -81,8 +87,8 @@ export function AskedFields({ context, trained, fit }: AskedFieldsProps) {
 
 interface TypeSelectProps {
   side: 'K' | 'V';
-  value: CacheType;
-  onType: (type: CacheType) => void;
+  value: CacheChoice;
+  onType: (type: CacheChoice) => void;
 }
 
 function TypeSelect({ side, value, onType }: TypeSelectProps) {
@@ -96,10 +102,10 @@ function TypeSelect({ side, value, onType }: TypeSelectProps) {
         id={id}
         data-testid={`hub-type-${side.toLowerCase()}`}
         value={value}
-        onChange={(event) => onType(event.target.value as CacheType)}
+        onChange={(event) => onType(event.target.value as CacheChoice)}
         className="w-24"
       >
-        {cacheTypes.map((type) => (
+        {[...(isBudget(value) ? [value] : []), ...cacheTypes].map((type) => (
           <option key={type} value={type}>
             {type}
           </option>

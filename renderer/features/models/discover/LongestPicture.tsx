@@ -7,11 +7,11 @@ import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { isVariant } from '../../../../electron/contract/fallbacks';
 import type { ContextFit, FitMark } from '../../../../electron/contract/fit';
-import { autoContext, type CacheType, type ContextSettings } from '../../../../electron/contract/settings';
+import { autoContext, type CacheChoice, type ContextSettings } from '../../../../electron/contract/settings';
 import type { RequestedContext } from '../../../state/appState';
-import { Bellows } from '../../../ui/Bellows';
 import { cx } from '../../../ui/cx';
 import { formatBytes, formatCount, formatRatio } from '../../../ui/format';
+import { Bellows } from '../../../ui/pictures/Bellows';
 
 interface LongestPictureProps {
   fit: ContextFit;
@@ -146,7 +146,7 @@ function AskedLine({ share }: { share: number }) {
 // The picture of what the cache types are worth here: the longest context that fits with each of them.
 
 interface LongestBar {
-  type: CacheType;
+  type: CacheChoice;
   /** tokens; 0: not even the shortest context fits */
   nCtx: number;
   /** of the cache and its buffers at that length; 0 where nothing fits */

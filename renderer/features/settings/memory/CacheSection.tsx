@@ -6,7 +6,14 @@ import { Trans } from '@lingui/react/macro';
 import { useState } from 'react';
 import { useShallow } from 'zustand/shallow';
 import type { ContextFit } from '../../../../electron/contract/fit';
-import type { CacheType, ContextSettings, Settings } from '../../../../electron/contract/settings';
+import {
+  type CacheChoice,
+  type CacheType,
+  type ContextSettings,
+  chosenSides,
+  isBudget,
+  type Settings,
+} from '../../../../electron/contract/settings';
 import { i18n } from '../../../language';
 import { selectLoadedModel } from '../../../state/slices/engine';
 import { selectCurrentModel, selectFileGone } from '../../../state/slices/models';
@@ -19,6 +26,7 @@ import { formatBytes } from '../../../ui/format';
 import { ChoiceField } from '../../../ui/Segmented';
 import { Select } from '../../../ui/Select';
 import { useFit } from '../useFit';
+import { BudgetField, usualBudget } from './BudgetField';
 import { ContextField } from './ContextField';
 import { KvEstimate } from './KvEstimate';
 
@@ -79,46 +87,50 @@ interface MemorySavingProps {
 function MemorySaving({ context: { typeK, typeV }, fit }: MemorySavingProps) {
   const { settings } = useActions();
   const step = typeK === typeV ? steps.find(({ type }) => type === typeK) : undefined;
+  const budget = isBudget(typeK) && typeK === typeV ? typeK : null;
   const [opened, setOpened] = useState(false);
-  const apart = opened || !step;
+  const apart = opened || !(step || budget);
+  const choose = (side: 'typeK' | 'typeV', type: CacheChoice) =>
+    settings.editContext(chosenSides({ typeK, typeV }, side, type));
   return (
     <div className="grid gap-2">
-      <fieldset data-testid="memory-saving" data-step={step?.type ?? 'apart'}>
+      <fieldset data-testid="memory-saving" data-step={budget ? 'auto' : (step?.type ?? 'apart')}>
         <legend className="mb-1.5 text-sm font-medium text-ink">
           <Trans>Memory saving</Trans>
         </legend>
         <div className="overflow-hidden rounded-lg border border-line bg-raised">
           {steps.map(({ type, name, text }) => (
-            <label
+            <Step
               key={type}
-              className={cx(
-                'flex cursor-default items-start gap-2.5 border-b border-line px-3 py-2 last:border-b-0 has-focus-visible:outline-2 has-focus-visible:-outline-offset-2 has-focus-visible:outline-accent',
-                type === step?.type ? 'bg-accent-soft' : 'hover:bg-sunken',
-              )}
-            >
-              <input
-                type="radio"
-                name="memory-saving"
-                value={type}
-                data-testid={`memory-saving-${type}`}
-                checked={type === step?.type}
-                onChange={() => settings.editContext({ typeK: type, typeV: type })}
-                className="mt-1 accent-accent"
-              />
-              <span className="min-w-0 flex-1">
-                <span className="flex items-baseline gap-2 text-sm">
-                  <span className="font-medium text-ink">{i18n._(name)}</span>
-                  <span className="text-xs text-ink-3">{type}</span>
-                  <span className="ms-auto text-xs text-ink-2 tabular-nums">{pairSize(fit, type)}</span>
-                </span>
-                <span className="block text-xs text-ink-3">{i18n._(text)}</span>
-              </span>
-            </label>
+              type={type}
+              name={i18n._(name)}
+              text={i18n._(text)}
+              size={pairSize(fit, type)}
+              chosen={type === step?.type}
+              onChoose={() => settings.editContext({ typeK: type, typeV: type })}
+            />
           ))}
+          <Step
+            type="auto"
+            name={t({ message: 'Automatic', context: 'memory saving' })}
+            text={t`Each layer gets types of its own: those that do least harm in the memory that you allow. The model is measured for it once, which can take minutes.`}
+            size={
+              budget && fit?.estimate.typeK.asked === budget ? formatBytes(fit.estimate.kvK + fit.estimate.kvV) : ''
+            }
+            chosen={budget !== null}
+            onChoose={() => settings.editContext({ typeK: usualBudget, typeV: usualBudget })}
+          />
         </div>
       </fieldset>
+      {budget && (
+        <BudgetField
+          budget={budget}
+          estimate={fit?.estimate ?? null}
+          onBudget={(next) => settings.editContext({ typeK: next, typeV: next })}
+        />
+      )}
       {!apart && <Fallbacks typeK={typeK} typeV={typeV} fit={fit} />}
-      {step && (
+      {(step || budget) && (
         <Button
           size="small"
           tone="quiet"
@@ -132,11 +144,49 @@ function MemorySaving({ context: { typeK, typeV }, fit }: MemorySavingProps) {
       )}
       {apart && (
         <>
-          <TypeField side="K" value={typeK} fit={fit} onValue={(type) => settings.editContext({ typeK: type })} />
-          <TypeField side="V" value={typeV} fit={fit} onValue={(type) => settings.editContext({ typeV: type })} />
+          <TypeField side="K" value={typeK} fit={fit} onValue={(type) => choose('typeK', type)} />
+          <TypeField side="V" value={typeV} fit={fit} onValue={(type) => choose('typeV', type)} />
         </>
       )}
     </div>
+  );
+}
+
+interface StepProps {
+  type: string;
+  name: string;
+  text: string;
+  size: string;
+  chosen: boolean;
+  onChoose: () => void;
+}
+
+function Step({ type, name, text, size, chosen, onChoose }: StepProps) {
+  return (
+    <label
+      className={cx(
+        'flex cursor-default items-start gap-2.5 border-b border-line px-3 py-2 last:border-b-0 has-focus-visible:outline-2 has-focus-visible:-outline-offset-2 has-focus-visible:outline-accent',
+        chosen ? 'bg-accent-soft' : 'hover:bg-sunken',
+      )}
+    >
+      <input
+        type="radio"
+        name="memory-saving"
+        value={type}
+        data-testid={`memory-saving-${type}`}
+        checked={chosen}
+        onChange={onChoose}
+        className="mt-1 accent-accent"
+      />
+      <span className="min-w-0 flex-1">
+        <span className="flex items-baseline gap-2 text-sm">
+          <span className="font-medium text-ink">{name}</span>
+          <span className="text-xs text-ink-3">{type}</span>
+          <span className="ms-auto text-xs text-ink-2 tabular-nums">{size}</span>
+        </span>
+        <span className="block text-xs text-ink-3">{text}</span>
+      </span>
+    </label>
   );
 }
 
@@ -149,7 +199,7 @@ function pairSize(fit: ContextFit | null, type: CacheType): string {
 }
 
 /** Where the engine will run something else than was chosen. */
-function Fallbacks({ typeK, typeV, fit }: { typeK: CacheType; typeV: CacheType; fit: ContextFit | null }) {
+function Fallbacks({ typeK, typeV, fit }: { typeK: CacheChoice; typeV: CacheChoice; fit: ContextFit | null }) {
   const sides = [
     { side: 'K', chosen: typeK, effective: fit?.estimate.typeK },
     { side: 'V', chosen: typeV, effective: fit?.estimate.typeV },
@@ -169,9 +219,9 @@ function Fallbacks({ typeK, typeV, fit }: { typeK: CacheType; typeV: CacheType; 
 
 interface TypeFieldProps {
   side: 'K' | 'V';
-  value: CacheType;
+  value: CacheChoice;
   fit: ContextFit | null;
-  onValue: (type: CacheType) => void;
+  onValue: (type: CacheChoice) => void;
 }
 
 function TypeField({ side, value, fit, onValue }: TypeFieldProps) {
@@ -186,7 +236,7 @@ function TypeField({ side, value, fit, onValue }: TypeFieldProps) {
       inline
       help={
         <>
-          {i18n._(cacheTypeText[value])}
+          {isBudget(value) ? t`Each layer gets a type of its own, by the budget.` : i18n._(cacheTypeText[value])}
           {bytes !== undefined && ` ${t`Takes ${formatBytes(bytes)}.`}`}
           {effective?.asked === value && effective.reason !== '' && (
             <span className="mt-1 block text-warn" data-testid={`${id}-effective`}>
@@ -203,9 +253,10 @@ function TypeField({ side, value, fit, onValue }: TypeFieldProps) {
         data-testid={id}
         aria-describedby={`${id}-help`}
         value={value}
-        onChange={(event) => onValue(event.target.value as CacheType)}
+        onChange={(event) => onValue(event.target.value as CacheChoice)}
         className="w-44"
       >
+        {isBudget(value) && <option value={value}>{value}</option>}
         {offeredTypes.map((type) => (
           <option key={type} value={type}>
             {type}

@@ -3,9 +3,10 @@ import { Trans } from '@lingui/react/macro';
 import type { MemoryEstimate } from '../../../../electron/contract/engine';
 import type { Budget, ContextFit } from '../../../../electron/contract/fit';
 import { allocatedBytes, draftBytes, projectorBytes } from '../../../../electron/contract/lib/memory';
-import { Bellows } from '../../../ui/Bellows';
 import { cx } from '../../../ui/cx';
 import { formatBytes, formatCount, formatRatio } from '../../../ui/format';
+import { Bellows } from '../../../ui/pictures/Bellows';
+import { isMixed, LayerBlocks } from '../../../ui/pictures/LayerBlocks';
 import type { CurrentFit } from '../useFit';
 
 /** What the cache would take, beside what f16 would: the same pleats, folded and pulled. And whether all of it fits. */
@@ -61,6 +62,11 @@ export function KvEstimate({ fit, problem, stale }: CurrentFit) {
       <p className="mt-1.5 text-ink-3">
         <Trans>f16 would take {formatBytes(kvF16)}</Trans>
       </p>
+      {isMixed(fit.estimate.cacheLayers) && (
+        <div className="mt-3">
+          <LayerBlocks layers={fit.estimate.cacheLayers} />
+        </div>
+      )}
       <MemoryNeed fit={fit} stale={stale} />
     </div>
   );

@@ -61,6 +61,41 @@ describe('the panel', () => {
     expect([typeOf('K').value, typeOf('V').value]).toEqual(['q8_0', 'turbo3']);
   });
 
+  it('spends a budget of bits or bytes on the layers, and shows which types they would get', async () => {
+    const cacheLayers = [
+      { layer: 0, typeK: 'turbo4', typeV: 'turbo3', bytesK: 10, bytesV: 8 },
+      { layer: 1, typeK: 'turbo3', typeV: 'turbo3', bytesK: 8, bytesV: 8 },
+    ];
+    const { get } = await rendered(<SettingsPanel />, { start: false }, ({ bridge, engineIs }) => {
+      bridge.answer('engine.plan', ({ context }: { context: Parameters<typeof fitOf>[0] }) => {
+        const fit = fitOf(context);
+        const mixed = context.typeK.startsWith('auto') ? cacheLayers : [];
+        return {
+          ...fit,
+          estimate: { ...fit.estimate, kvK: 3 * 1024 ** 2, kvV: 1024 ** 2, kvF16: 16 * 1024 ** 2, cacheLayers: mixed },
+        };
+      });
+      engineIs();
+    });
+    expect(screen.queryByTestId('memory-budget-value')).toBeNull();
+    fireEvent.click(screen.getByTestId('memory-saving-auto'));
+    expect(get().settings.draft).toEqual({ typeK: 'auto:3.75', typeV: 'auto:3.75' });
+    expect(screen.getByTestId('memory-saving').dataset.step).toBe('auto');
+    await waitFor(() =>
+      expect(screen.getByTestId('layer-blocks').textContent).toContain('Layer 1: K turbo4, V turbo3'),
+    );
+    const value = screen.getByTestId('memory-budget-value');
+    fireEvent.change(value, { target: { value: '3.5' } });
+    fireEvent.blur(value);
+    expect(get().settings.draft).toEqual({ typeK: 'auto:3.5', typeV: 'auto:3.5' });
+    // what the cache takes now, in the other unit
+    fireEvent.change(screen.getByTestId('memory-budget-unit'), { target: { value: 'MiB' } });
+    expect(get().settings.draft).toEqual({ typeK: 'auto:4MiB', typeV: 'auto:4MiB' });
+    fireEvent.click(screen.getByTestId('memory-saving-turbo3'));
+    expect(get().settings.draft).toEqual({ typeK: 'turbo3', typeV: 'turbo3' });
+    expect(screen.queryByTestId('memory-budget-value')).toBeNull();
+  });
+
   it('opens with the part that was shown last, and judges edits in each', async () => {
     const { bridge, actions, get } = await rendered(
       <SettingsPanel />,

@@ -31,6 +31,7 @@ function fitWith(...marks: FitMark[]): ContextFit {
       promptCacheUsed: 0,
       draft: { weights: 0, kv: 0, compute: 0 },
       projector: { weights: 0, compute: 0 },
+      cacheLayers: [],
       speculation: type,
       typeK: type,
       typeV: type,

@@ -3,7 +3,7 @@
  * less memory looks like a folded instrument and more like a pulled one.
  */
 
-import { cx } from './cx';
+import { cx } from '../cx';
 
 interface BellowsProps {
   /** pleats, each of a lit and a shaded face */
