@@ -37,6 +37,7 @@ class Comparison {
   private quality: QualityCheck | null = null;
   private planted: Planted | null = null;
   private floor: Quality | null = null;
+  private readonly values = () => this.columns.map(({ value }) => value);
 
   constructor(
     private readonly task: CompareTask,
@@ -63,7 +64,7 @@ class Comparison {
       else if (rounds > 0 && (await this.room.make(this.columns.map((column) => this.settingsOf(column))))) {
         await this.takingTurns(order);
       } else await this.oneByOne(order);
-      const note = floorNote(this.values, this.reference.value, this.floor);
+      const note = floorNote(this.values(), this.reference.value, this.floor);
       if (note) this.output.note(note);
     } catch (error) {
       if (!this.signal.aborted) throw error;
@@ -298,23 +299,21 @@ class Comparison {
       column.set({ needles: await askNeedles(context, planted, signal, onProgress) });
     }
     if (this.task.options.curve) await this.measureOverDepth(column, context, this.task.options.curve.depths);
-    const yardstick = column === this.reference && lacksFloor(this.values, column.value);
+    const yardstick = column === this.reference && lacksFloor(this.values(), column.value);
     if (quality && yardstick) await this.measureFloor(column, quality);
   }
 
   private async measureOverDepth(column: Column, context: Context, depths: number[]): Promise<void> {
-    const { signal } = this;
     const onProgress = (fraction: number) => column.progress(fraction);
     column.begin('curve');
     const filler = this.model.tokenize(this.task.material, { addSpecial: true });
     const settings = this.settingsOf(column);
     const kvBytes = (nCtx: number) => this.planner.cacheBytes(this.task.path, { ...settings, nCtx });
     const onPoint = (points: CompareColumn['curve']) => column.set({ curve: points });
-    await measureCurve(context, { filler, depths, kvBytes, signal, onPoint, onProgress });
+    await measureCurve(context, { filler, depths, kvBytes, signal: this.signal, onPoint, onProgress });
   }
 
   private async measureFloor(column: Column, quality: QualityCheck): Promise<void> {
-    const { signal } = this;
     await column.close();
     column.begin('floor');
     try {
@@ -322,15 +321,11 @@ class Comparison {
       await this.room.require([{ gpuLayers, ...options }]);
       column.context = await this.model.createContext(options);
       const onProgress = (fraction: number) => column.progress(fraction);
-      this.floor = await quality.column(column.context, { signal, onProgress });
+      this.floor = await quality.column(column.context, { signal: this.signal, onProgress });
     } catch (error) {
-      if (signal.aborted) throw error;
+      if (this.signal.aborted) throw error;
       this.output.note(`What any change of the cache costs was not measured: ${clauseOf(error)}.`);
     }
-  }
-
-  private get values(): CompareColumn[] {
-    return this.columns.map(({ value }) => value);
   }
 
   private settingsOf({ value }: Column): ContextSettings {

@@ -360,12 +360,10 @@ function inspectionKey(file: FoundFile): string {
 
 /** In a list of refusals a message without the name of its file helps nobody; paths of people's folders help nobody either. */
 function namedProblem({ path, name }: FoundFile, problem: ErrorPayload): ErrorPayload {
-  if (problem.message.includes(path))
-    return { ...problem, message: problem.message.replaceAll(path, name), said: undefined };
-  if (problem.message.includes(name) || problem.message.includes(basename(path))) return problem;
-  const why = problem.said?.message ?? problem.message;
-  const hint = problem.said?.hint ?? problem.hint;
-  return new ConcertinaError(problem.code, msg`${{ name }}: ${{ why }}`, hint).toPayload();
+  const { message, said = problem } = problem;
+  if (message.includes(path)) return { ...problem, message: message.replaceAll(path, name), said: undefined };
+  if (message.includes(name) || message.includes(basename(path))) return problem;
+  return new ConcertinaError(problem.code, msg`${{ name }}: ${{ why: said.message }}`, said.hint).toPayload();
 }
 
 function onlyPictures({ name }: FoundFile): ErrorPayload {

@@ -5,13 +5,16 @@ import { msg, t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { useState } from 'react';
 import { useShallow } from 'zustand/shallow';
+import type { MemoryEstimate } from '../../../../electron/contract/engine';
 import type { ContextFit } from '../../../../electron/contract/fit';
 import {
+  type CacheBudget,
   type CacheChoice,
   type CacheType,
   type ContextSettings,
   chosenSides,
   isBudget,
+  parseBudget,
   type Settings,
 } from '../../../../electron/contract/settings';
 import { i18n } from '../../../language';
@@ -23,10 +26,10 @@ import { Button } from '../../../ui/Button';
 import { cx } from '../../../ui/cx';
 import { Field } from '../../../ui/Field';
 import { formatBytes } from '../../../ui/format';
+import { NumberField } from '../../../ui/NumberField';
 import { ChoiceField } from '../../../ui/Segmented';
 import { Select } from '../../../ui/Select';
 import { useFit } from '../useFit';
-import { BudgetField, usualBudget } from './BudgetField';
 import { ContextField } from './ContextField';
 import { KvEstimate } from './KvEstimate';
 
@@ -314,5 +317,71 @@ function OverflowField({ overflow }: { overflow: Settings['overflow'] }) {
       ]}
       onValue={(next) => void settings.update({ overflow: next })}
     />
+  );
+}
+
+/** between turbo3 and turbo4 */
+const usualBudget: CacheBudget = 'auto:3.75';
+
+type Unit = 'bits' | 'MiB' | 'GiB';
+const bytesIn = { MiB: 1024 ** 2, GiB: 1024 ** 3 };
+/** what is told apart */
+const smallest: Record<Unit, number> = { bits: 0.01, MiB: 1, GiB: 0.01 };
+
+function unitOf(budget: CacheBudget): { value: number; unit: Unit } {
+  const unit: Unit = budget.endsWith('GiB') ? 'GiB' : budget.endsWith('MiB') ? 'MiB' : 'bits';
+  return { value: Number.parseFloat(budget.slice('auto:'.length)), unit };
+}
+
+function budgetFrom(value: number, unit: Unit): CacheBudget {
+  const decimals = smallest[unit] === 1 ? 0 : 2;
+  return `auto:${Number(value.toFixed(decimals))}${unit === 'bits' ? '' : unit}`;
+}
+
+/** What the cache takes now, in another unit; without an estimate the usual bits, or a GiB. */
+function inUnit(unit: Unit, estimate: Pick<MemoryEstimate, 'kvK' | 'kvV' | 'kvF16'> | null): CacheBudget {
+  if (!estimate || estimate.kvF16 === 0) return unit === 'bits' ? usualBudget : budgetFrom(1, unit);
+  const bytes = estimate.kvK + estimate.kvV;
+  const value = unit === 'bits' ? (16 * bytes) / estimate.kvF16 : bytes / bytesIn[unit];
+  // rounded up, so that the same types fit
+  const made = budgetFrom(Math.max(smallest[unit], Math.ceil(value / smallest[unit]) * smallest[unit]), unit);
+  return parseBudget(made) ? made : usualBudget;
+}
+
+interface BudgetFieldProps {
+  budget: CacheBudget;
+  estimate: MemoryEstimate | null;
+  onBudget: (budget: CacheBudget) => void;
+}
+
+/** The last step of memory saving: a number of bits or bytes, of which each layer gets the types that do least harm. */
+function BudgetField({ budget, estimate, onBudget }: BudgetFieldProps) {
+  const { value, unit } = unitOf(budget);
+  return (
+    <div className="flex items-center gap-2 text-xs text-ink-2" data-testid="memory-budget-field">
+      <NumberField
+        aria-label={t`Budget of the cache`}
+        data-testid="memory-budget-value"
+        value={value}
+        min={unit === 'bits' ? 2 : smallest[unit]}
+        max={unit === 'bits' ? 16 : 999_999}
+        integer={unit === 'MiB'}
+        onCommit={(next) => next !== null && onBudget(budgetFrom(next, unit))}
+      />
+      <Select
+        aria-label={t`Unit of the budget`}
+        data-testid="memory-budget-unit"
+        value={unit}
+        onChange={(event) => onBudget(inUnit(event.target.value as Unit, estimate))}
+        className="w-32"
+      >
+        <option value="bits">{t`bits a value`}</option>
+        <option value="MiB">MiB</option>
+        <option value="GiB">GiB</option>
+      </Select>
+      <span>
+        <Trans>for K and V together</Trans>
+      </span>
+    </div>
   );
 }
