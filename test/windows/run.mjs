@@ -76,9 +76,11 @@ async function unpackedZip(zip) {
 
 /** Installs, answers, and uninstalls without a trace. @returns {Promise<Counts>} */
 async function installed(installer) {
+  const target = path.join(DRIVE_C, 'users', os.userInfo().username, 'AppData', 'Local', 'Programs', 'concertina-test');
+  // the folder of all programs of the person, which a new Wine lacks, stays for the others
+  fs.mkdirSync(path.dirname(target), { recursive: true });
   const before = await everything();
   const set = await runInWine('install', [installer, '/S']);
-  const target = path.join(DRIVE_C, 'users', os.userInfo().username, 'AppData', 'Local', 'Programs', 'concertina-test');
   const hasAll = ['uninstall.exe', 'concertina.cmd', 'app', 'runtime'].every((name) =>
     fs.existsSync(path.join(target, name)),
   );
