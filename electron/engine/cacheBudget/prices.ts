@@ -5,7 +5,6 @@
 
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { messageOf } from '../../contract/errors';
@@ -83,7 +82,7 @@ async function keep(file: string, prices: KeptPrices): Promise<string[]> {
   }
 }
 
-type MeasureRun = Pick<CalibrationRun, 'options' | 'onProgress' | 'skip'>;
+type MeasureRun = Pick<CalibrationRun, 'places' | 'options' | 'onProgress' | 'skip'>;
 
 async function measurePrices(model: Model, text: string, run: MeasureRun): Promise<Prices> {
   const ruler = new Ruler(model, text, run);
@@ -95,7 +94,8 @@ async function measurePrices(model: Model, text: string, run: MeasureRun): Promi
 }
 
 class Ruler {
-  private readonly file = join(os.tmpdir(), `concertina-prices-${randomBytes(6).toString('hex')}`);
+  /** log-probabilities of the reference, hundreds of megabytes with a large vocabulary; the app sweeps the folder at its start */
+  private readonly file: string;
   private tokens = new Int32Array();
   private readonly side: Pick<ContextOptions, 'threads' | 'flashAttention' | 'batch'>;
 
@@ -104,11 +104,13 @@ class Ruler {
     private readonly text: string,
     private readonly run: MeasureRun,
   ) {
+    this.file = join(run.places.folder, `reference.${randomBytes(4).toString('hex')}.tmp`);
     const { threads, flashAttention } = run.options;
     this.side = { threads, flashAttention, batch: chunk };
   }
 
   async measure(): Promise<Prices> {
+    await mkdir(this.run.places.folder, { recursive: true });
     const layers = await this.using({ typeK: coarse, typeV: coarse }, async ({ effective }) => effective.cacheLayers);
     const sides = [
       ...layers.map(({ typeK }, layer) => ({ side: 'K', layer, measured: typeK.startsWith(coarse) })),
