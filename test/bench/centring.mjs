@@ -4,7 +4,7 @@
 // It reads a copy of a qwen3 model, with f16 weights where it is one of this tree, that is said to be trained for as many positions as
 // the longest of --windows (the limit up to which one is calibrated), with RoPE of each of --kinds. With --bias it is given a bias of
 // its K projection, as Qwen2 has one: what K alone costs then, beside centring by single positions, which leaves nothing of the bias.
-// CLI: npm run bench:centring -- [--model FILE|small|tiny] [--kinds neox,norm,yarn,m-rope] [--type turbo4] [--tokens 256]
+// CLI: npm run bench:centring -- [--model FILE|small|tiny] [--kinds neox,norm,partial,yarn,m-rope] [--type turbo4] [--tokens 256]
 //      [--windows 8K,32K,128K] [--depths 2K,8K] [--read 16K] [--text FILE] [--threads 0] [--json]
 //      npm run bench:centring -- --bias all:1,slow:3,middle:3,all:3,slow:10 [--type turbo4] [--depths 2K] ...
 
@@ -37,12 +37,12 @@ const { values } = parseArgs({
 const sizeOf = (option, text = values[option]) => size(`--${option}`, text.trim(), 0);
 const sizes = (option) => values[option].split(',').map((text) => sizeOf(option, text));
 
-const KINDS = ['neox', 'norm', 'yarn', 'm-rope'];
+const KINDS = ['neox', 'norm', 'partial', 'yarn', 'm-rope'];
 const PAIRS = ['slow', 'middle', 'all'];
 
 async function main() {
   const folder = fs.mkdtempSync(path.join(BUILD, 'centring-bench-'));
-  const bench = { engine: await loadEngine(), gguf: await loadTypeScript('test/engine/gguf.ts'), folder };
+  const bench = { engine: await loadEngine(), gguf: await loadTypeScript('test/engine/rewritten.ts'), folder };
   try {
     const file = modelFile(values.model);
     const ours = file !== values.model;

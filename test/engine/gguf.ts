@@ -9,13 +9,12 @@ const typeBool = 7;
 const typeString = 8;
 const typeArray = 9;
 const typeF32 = 0;
-const typeF16 = 1;
 const alignment = 32;
 /** bytes of a value, by the number of its type */
 const sizes = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8];
 
 /** bytes and values of a block, by ggml's id */
-const blocks: Record<number, [bytes: number, values: number]> = {
+export const blocks: Record<number, [bytes: number, values: number]> = {
   0: [4, 1],
   1: [2, 1],
   2: [18, 32],
@@ -45,11 +44,10 @@ export interface TensorSpec {
 }
 
 /** Up to the weights. `tensors`: their part of it, and how many they are. */
-function headerOf(metadata: [string, Value][], tensors: Buffer[], count: number): Buffer {
+export function headerOf(metadata: [string, Value][], tensors: Buffer[], count: number): Buffer {
   const keys = metadata.flatMap(([key, value]) => [text(key), typed(value)]);
   const head = [Buffer.from('GGUF'), uint32(3), uint64(count), uint64(metadata.length)];
-  const header = Buffer.concat([...head, ...keys, ...tensors]);
-  return Buffer.concat([header, Buffer.alloc((alignment - (header.length % alignment)) % alignment)]);
+  return padded(Buffer.concat([...head, ...keys, ...tensors]));
 }
 
 /** A header, and the bytes of weights that belong behind it. */
@@ -57,7 +55,7 @@ export function ggufHeader(metadata: Record<string, Value>, tensors: TensorSpec[
   const parts: Buffer[] = [];
   let offset = 0;
   for (const { name, shape, type = typeF32 } of tensors) {
-    parts.push(text(name), uint32(shape.length), ...shape.map(uint64), uint32(type), uint64(offset));
+    parts.push(tensorInfo(name, shape, type, offset));
     const [bytes, values] = blocks[type] ?? [4, 1];
     offset +=
       Math.ceil(((shape.reduce((product, size) => product * size, 1) / values) * bytes) / alignment) * alignment;
@@ -124,14 +122,15 @@ export function readGguf(file: string): Gguf {
   return { file, metadata, tensors: data.subarray(start, at), tensorCount, dataStart };
 }
 
-interface Place {
+/** A tensor in a file. */
+export interface Place {
   shape: number[];
   type: number;
   /** in the file */
   offset: number;
 }
 
-function placesOf({ tensors, tensorCount, dataStart }: Gguf): Map<string, Place> {
+export function placesOf({ tensors, tensorCount, dataStart }: Gguf): Map<string, Place> {
   const places = new Map<string, Place>();
   let at = 0;
   for (let left = tensorCount; left > 0; left--) {
@@ -150,6 +149,16 @@ function placesOf({ tensors, tensorCount, dataStart }: Gguf): Map<string, Place>
     at += 12;
   }
   return places;
+}
+
+/** What a header says of a tensor. `offset`: from where the weights begin. */
+export function tensorInfo(name: string, shape: number[], type: number, offset: number): Buffer {
+  return Buffer.concat([text(name), uint32(shape.length), ...shape.map(uint64), uint32(type), uint64(offset)]);
+}
+
+/** With zeros behind it, as the next tensor wants it. */
+export function padded(bytes: Buffer): Buffer {
+  return Buffer.concat([bytes, Buffer.alloc((alignment - (bytes.length % alignment)) % alignment)]);
 }
 
 /** The strings of a list. */
@@ -180,135 +189,6 @@ export function writeChanged(
   if (weights) fs.appendFileSync(file, fs.readFileSync(original).subarray(dataStart));
   else fs.truncateSync(file, header.length + fs.statSync(original).size - dataStart);
   return file;
-}
-
-/** How RoPE turns the channels of a head: the pairs' places, or what scales the positions. */
-export type RopeKind = 'neox' | 'norm' | 'yarn' | 'm-rope';
-
-/**
- * The same qwen3 model, said to be trained for so many positions, with another RoPE. `m-rope`: of arch qwen3vl, whose positions have
- * several parts: for text the same function, with a cache that cannot shift. `yarn`: for four times what it was trained for. `norm`: of
- * arch maincoder, whose pairs are neighbors, with the channels of its queries and keys in that order; its norms come behind RoPE, where
- * they scale each pair by the first of its two weights, so it is another model, and nearly as good.
- */
-export function writeForRope(original: string, file: string, positions: number, kind: RopeKind): string {
-  const gguf = readGguf(original);
-  const arch = gguf.metadata.get('general.architecture')?.toString('utf8', 12);
-  if (arch !== 'qwen3') throw new Error(`${original} is a model of arch ${arch}; only qwen3 can be rewritten.`);
-  const to = { neox: 'qwen3', yarn: 'qwen3', norm: 'maincoder', 'm-rope': 'qwen3vl' }[kind];
-  const changes: Record<string, Value | null> = { 'general.architecture': to };
-  for (const [key, value] of gguf.metadata) {
-    if (!key.startsWith('qwen3.') || to === 'qwen3') continue;
-    changes[key] = null;
-    changes[key.replace('qwen3.', `${to}.`)] = value;
-  }
-  changes[`${to}.context_length`] = positions;
-  // of 64 pairs of channels
-  if (kind === 'm-rope') changes['qwen3vl.rope.dimension_sections'] = [24, 20, 20, 0];
-  if (kind === 'yarn') {
-    const trained = gguf.metadata.get('qwen3.context_length')?.readUInt32LE(4) ?? 0;
-    changes['qwen3.rope.scaling.type'] = 'yarn';
-    changes['qwen3.rope.scaling.factor'] = { float32: 4 };
-    changes['qwen3.rope.scaling.original_context_length'] = trained;
-  }
-  writeChanged(gguf, file, changes, true);
-  if (kind === 'norm') interleave(file);
-  return file;
-}
-
-/** Channels i and i + head_dim / 2 of queries and keys become neighbors, with one weight of their norm. */
-function interleave(file: string): void {
-  const data = fs.readFileSync(file);
-  const places = placesOf(readGguf(file));
-  for (const [name, { shape, type, offset }] of places) {
-    const [, side, norm] = /^(blk\.\d+\.attn_[qk])(_norm)?\.weight$/.exec(name) ?? [];
-    if (!side) continue;
-    const [headDim = 0] = places.get(`${side}_norm.weight`)?.shape ?? [];
-    const [blockBytes, values] = blocks[type] ?? [4, 1];
-    const [width = 0, rows = 0] = norm ? [1, headDim] : shape;
-    const bytes = (width / values) * blockBytes;
-    const before = Buffer.from(data.subarray(offset, offset + rows * bytes));
-    for (let row = 0; row < rows; row++) {
-      const channel = row % headDim;
-      const from = row - channel + (channel >> 1) + (norm ? 0 : (channel & 1) * (headDim / 2));
-      before.copy(data, offset + row * bytes, from * bytes, (from + 1) * bytes);
-    }
-  }
-  fs.writeFileSync(file, data);
-}
-
-/** Which of RoPE's pairs: the 16 slowest of a head, 16 in the middle, all. */
-export type BiasedPairs = 'slow' | 'middle' | 'all';
-
-/**
- * The same qwen3 model with a bias of its K projection, as Qwen2 has one: in each head of `ratio` times the length of its keys, in a
- * random direction over some of RoPE's pairs. The weight of the K norm grows by what the norm then takes away, so that the rest of the
- * keys stays as it was. The weights have to be f16. It is another model, and a worse one: only what caches do to it counts.
- */
-export function writeWithKBias(original: string, file: string, ratio: number, pairs: BiasedPairs): string {
-  const gguf = readGguf(original);
-  const data = fs.readFileSync(original);
-  const places = placesOf(gguf);
-  const place = (name: string, type: number): Place => {
-    const found = places.get(name);
-    if (found?.type !== type)
-      throw new Error(`${original} has no ${name} of type ${type}; its weights have to be f16.`);
-    return found;
-  };
-  const floats = (name: string) => {
-    const { offset, shape } = place(name, typeF32);
-    return new Float32Array(
-      data.buffer.slice(data.byteOffset + offset, data.byteOffset + offset + 4 * (shape[0] ?? 0)),
-    );
-  };
-  const random = randomFrom(7);
-  const infos: Buffer[] = [];
-  const parts: Buffer[] = [];
-  let size = Math.ceil((data.length - gguf.dataStart) / alignment) * alignment;
-  for (let layer = 0; places.has(`blk.${layer}.attn_k.weight`); layer++) {
-    const at = `blk.${layer}`;
-    const norm = floats(`${at}.attn_k_norm.weight`);
-    norm.forEach((value, i) => {
-      data.writeFloatLE(value * Math.hypot(1, ratio), place(`${at}.attn_k_norm.weight`, typeF32).offset + 4 * i);
-    });
-    const { offset, shape } = place(`${at}.attn_k.weight`, typeF16);
-    const [width = 0, rows = 0] = shape;
-    const input = floats(`${at}.attn_norm.weight`);
-    const bias = Buffer.alloc(Math.ceil((4 * rows) / alignment) * alignment);
-    for (let first = 0; first < rows; first += norm.length) {
-      const direction = Float64Array.from(norm, (_, i) => (isBiased(i, norm.length, pairs) ? random() - 0.5 : 0));
-      let keys = 0;
-      for (let i = 0; i < norm.length * width; i++) {
-        keys += (halfAt(data, offset + 2 * (first * width + i)) * (input[i % width] ?? 0)) ** 2;
-      }
-      const length = (ratio * Math.sqrt(keys)) / Math.hypot(...direction);
-      for (const [i, value] of direction.entries()) bias.writeFloatLE(value * length, 4 * (first + i));
-    }
-    infos.push(text(`${at}.attn_k.bias`), uint32(1), uint64(rows), uint32(typeF32), uint64(size));
-    parts.push(bias);
-    size += bias.length;
-  }
-  const weights = data.subarray(gguf.dataStart);
-  const gap = Buffer.alloc((alignment - (weights.length % alignment)) % alignment);
-  const header = headerOf([...gguf.metadata], [gguf.tensors, ...infos], gguf.tensorCount + parts.length);
-  fs.writeFileSync(file, Buffer.concat([header, weights, gap, ...parts]));
-  return file;
-}
-
-/** Channels i and i + head_dim / 2 are a pair, the fastest first. */
-function isBiased(channel: number, headDim: number, pairs: BiasedPairs): boolean {
-  const count = headDim / 2;
-  const first = { slow: count - 16, middle: count / 2 - 8, all: 0 }[pairs];
-  const pair = channel % count;
-  return pair >= first && pair < first + (pairs === 'all' ? count : 16);
-}
-
-function halfAt(data: Buffer, offset: number): number {
-  const bits = data.readUInt16LE(offset);
-  const exponent = (bits >> 10) & 31;
-  const fraction = bits & 1023;
-  const size = exponent === 0 ? fraction * 2 ** -24 : (1024 + fraction) * 2 ** (exponent - 25);
-  return bits & 0x8000 ? -size : size;
 }
 
 /** A chat template. Thinking begins in the prompt, unless it is switched off; reads an effort, and a variable of its own. */

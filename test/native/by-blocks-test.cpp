@@ -122,7 +122,9 @@ TEST("keys with a bias are turbo where the model is calibrated and blocks take i
 }
 
 // Keys whose bias is so many times what else they are.
-static llama_model_ptr biased(float by) { return make_tiny_model({ 128, true, TINY_LLAMA, 1.0f, by }); }
+static llama_model_ptr biased(float by, tiny_model_kind kind = TINY_LLAMA) {
+    return make_tiny_model({ 128, true, kind, 1.0f, by });
+}
 
 TEST("the larger the bias of the keys, the shorter their blocks") {
     CHECK(llama_turbo_calibration_block(calibrate(make_tiny_model({ 128 }).get()).get()) == int(turbo_center_block));
@@ -136,20 +138,27 @@ TEST("the larger the bias of the keys, the shorter their blocks") {
     CHECK(last == 1);
 }
 
-// The bound is the error of q4_0, which has more bits, in the same model without the bias; a quarter more, since it is another model.
+// Errors of K alone, with attention sinks too. The bound is that of q4_0, which has more bits, in the same model without the bias; a
+// quarter more, since it is another model.
 TEST("a bias of the keys costs turbo K nothing") {
-    const auto error = [](float by, ggml_type type, bool center) {
-        const llama_model_ptr model = biased(by);
-        const auto logits = [&](ggml_type k) { return decode(make_context(model.get(), flash(k)).get(), 0, 48); };
-        const std::vector<float> exact = logits(GGML_TYPE_F16);
-        if (!center) { return relative_mse(exact, logits(type)); }
-        const calibration_ptr calibration = calibrate(model.get());
-        const centered on(model.get(), *calibration, false);
-        return relative_mse(exact, logits(type));
-    };
-    const double q4_0 = error(0.0f, GGML_TYPE_Q4_0, false);
-    for (const float by : { 1.0f, 3.0f }) {
-        CHECK_LE(error(by, GGML_TYPE_TURBO4, true), 1.25 * q4_0);
-        CHECK_LE(2 * error(by, GGML_TYPE_TURBO4, true), error(by, GGML_TYPE_Q4_0, false));
+    for (const tiny_model_kind kind : { TINY_LLAMA, TINY_SINKS }) {
+        // block: -1: not calibrated
+        const auto error = [kind](float by, ggml_type type, int block) {
+            const llama_model_ptr model = biased(by, kind);
+            const auto logits = [&](ggml_type k) { return decode(make_context(model.get(), flash(k)).get(), 0, 48); };
+            const std::vector<float> exact = logits(GGML_TYPE_F16);
+            if (block < 0) { return relative_mse(exact, logits(type)); }
+            const calibration_ptr calibration = calibrate(model.get(), 200, block);
+            const centered on(model.get(), *calibration, false);
+            CHECK(llama_turbo_resolve(model.get(), type, GGML_TYPE_F16, true).type_k == type);
+            return relative_mse(exact, logits(type));
+        };
+        const double q4_0 = error(0.0f, GGML_TYPE_Q4_0, -1);
+        for (const float by : { 1.0f, 3.0f }) {
+            const double chosen = error(by, GGML_TYPE_TURBO4, 0);
+            CHECK_LE(chosen, 1.25 * q4_0);
+            CHECK_LE(chosen, 1.5 * error(by, GGML_TYPE_TURBO4, 1));
+            CHECK_LE(2 * chosen, error(by, GGML_TYPE_Q4_0, -1));
+        }
     }
 }

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { contextSettingsSchema } from '@/electron/contract/settings';
 import type { CalibrateOptions } from '@/electron/engine/native/types';
 import { f16Weights } from '../../bench/quality/weights.mjs';
-import { writeForRope, writeWithKBias } from '../gguf';
+import { writeForRope, writeWithKBias } from '../rewritten';
 import {
   answer,
   calibrationText,
@@ -75,7 +75,9 @@ describe('a K projection with a bias', () => {
     expect(contexts[0]?.memory().parts.kvK).toBe(kvK);
     expect((await model.createContext(flashless)).effective.typeK).toMatchObject({ effective: 'q8_0' });
     const reference = await model.createContext(contextOptions({ nCtx }));
-    const { results } = await reference.compare(contexts, model.tokenize(heldOut()).slice(0, 2 * nCtx), { chunk: nCtx });
+    const { results } = await reference.compare(contexts, model.tokenize(heldOut()).slice(0, 2 * nCtx), {
+      chunk: nCtx,
+    });
     const [exact, chosen] = results.map(({ meanKld }) => meanKld as number) as [number, number];
     expect(chosen).toBeLessThan(1.5 * exact);
   });
@@ -132,6 +134,22 @@ describe('centring', () => {
       const changes = Array.from(of, (kld, i) => kld - (plain[i] ?? Number.NaN));
       expect(changes.reduce((sum, change) => sum + change, 0)).toBeLessThan(0);
     }
+  });
+
+  it('is had by a model all of whose layers have windows, whose RoPE turns half of the channels', async () => {
+    const file = writeForRope(tinyModel, path.join(temporaryFolder(), 'model.gguf'), 8192, 'partial');
+    const model = await engine().loadModel(file, { gpuLayers: 0 });
+    onTestFinished(() => model.dispose());
+    const turbo = contextOptions({ nCtx: 512, typeK: 'turbo4', typeV: 'turbo4' });
+    const reference = await model.createContext(contextOptions({ nCtx: 512 }));
+    const plain = await model.createContext(turbo);
+    model.attachCalibration(await model.calibrate(options({ maxTokens: 512 })));
+    const centred = await model.createContext(turbo);
+    expect(centred.effective.centring).toMatchObject({ k: true, v: true, blocks: true });
+    const tokens = model.tokenize(heldOut()).slice(0, 1024);
+    const { results } = await reference.compare([plain, centred], tokens, { chunk: 512 });
+    const [without, withIt] = results.map(({ meanKld }) => meanKld as number) as [number, number];
+    expect(withIt).toBeLessThan(without);
   });
 
   it('gives the same bytes for the same text, and reports its progress', async () => {
