@@ -79,17 +79,14 @@ ggml_type plain_type(const llama_hparams & hparams, bool is_k) {
 choice resolve_heads(const llama_hparams & hparams, ggml_type asked, bool is_k, const char * refusal) {
     const auto head_dim = [&](uint32_t il) { return is_k ? hparams.n_embd_head_k(il) : hparams.n_embd_head_v(il); };
     const bool is_4bit = asked == GGML_TYPE_TURBO4 || asked == GGML_TYPE_TURBO4_64;
+    const bool wide = every_kv_layer(hparams, [&](uint32_t il) { return head_dim(il) % TURBO_GROUP == 0; });
+    const bool narrow = every_kv_layer(hparams, [&](uint32_t il) { return head_dim(il) == TURBO_GROUP_64; });
 
-    if (refusal == nullptr) {
-        if (every_kv_layer(hparams, [&](uint32_t il) { return head_dim(il) % TURBO_GROUP == 0; })) {
-            return { is_4bit ? GGML_TYPE_TURBO4 : GGML_TYPE_TURBO3, nullptr };
-        }
-        if (every_kv_layer(hparams, [&](uint32_t il) { return head_dim(il) == TURBO_GROUP_64; })) {
-            return { is_4bit ? GGML_TYPE_TURBO4_64 : GGML_TYPE_TURBO3_64, reason_group_64 };
-        }
-        refusal = reason_head_dim;
-    }
-    return { plain_type(hparams, is_k), refusal };
+    // what no calibration changes comes first
+    if (!wide && !narrow) { return { plain_type(hparams, is_k), reason_head_dim }; }
+    if (refusal) { return { plain_type(hparams, is_k), refusal }; }
+    if (wide) { return { is_4bit ? GGML_TYPE_TURBO4 : GGML_TYPE_TURBO3, nullptr }; }
+    return { is_4bit ? GGML_TYPE_TURBO4_64 : GGML_TYPE_TURBO3_64, reason_group_64 };
 }
 
 // Operations without a kernel would go to the CPU, with the cache copied for every token.

@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { contextSettingsSchema } from '@/electron/contract/settings';
 import type { CalibrateOptions } from '@/electron/engine/native/types';
 import { f16Weights } from '../../bench/quality/weights.mjs';
+import { withNaN } from '../calibrationBytes';
 import { writeForRope, writeWithKBias } from '../rewritten';
 import {
   answer,
@@ -29,18 +30,6 @@ const options = (changes: Partial<CalibrateOptions> = {}): CalibrateOptions => (
   threads: 1,
   ...changes,
 });
-
-/** Measurements whose first mean is not a number, with the hash that is right for them (calibration-store.cpp). */
-function withNaN(bytes: Buffer): Buffer {
-  const changed = Buffer.from(bytes);
-  const header = 24;
-  // behind two numbers of the text and five of the first layer
-  changed.writeFloatLE(Number.NaN, header + 7 * 4);
-  let hash = 0xcbf29ce484222325n;
-  for (const byte of changed.subarray(header)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
-  changed.writeBigUInt64LE(hash, 16);
-  return changed;
-}
 
 describe('a K projection with a bias', () => {
   it('gets turbo K once the model is calibrated, hardly worse than what centring by single positions leaves', async () => {
