@@ -30,7 +30,7 @@ export const modelInfoSchema = z.object({
   nCtxTrain: z.number().int(),
   vocabSize: z.number().int(),
   hasChatTemplate: z.boolean(),
-  /** K projection carries a bias: quantized K breaks such models */
+  /** K projection carries a bias: K of 3 or 4 bits breaks such models unless it is centered by blocks of positions */
   hasKBias: z.boolean(),
   license: z.string().nullable(),
   /** of a model that makes vectors of texts, and does not chat (contract/lib/embeddings.ts); null: it writes */

@@ -14,7 +14,13 @@ const alignment = 32;
 const sizes = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8];
 
 /** bytes and values of a block, by ggml's id */
-const blocks: Record<number, [bytes: number, values: number]> = { 0: [4, 1], 1: [2, 1], 2: [18, 32], 8: [34, 32] };
+export const blocks: Record<number, [bytes: number, values: number]> = {
+  0: [4, 1],
+  1: [2, 1],
+  2: [18, 32],
+  8: [34, 32],
+  14: [210, 256],
+};
 
 /** whole numbers become uint32, others float32; the parts of a split file count in types of their own */
 export type Value =
@@ -33,16 +39,15 @@ export interface TensorSpec {
   name: string;
   /** innermost dimension first */
   shape: number[];
-  /** ggml's id; f32 when it is not named. Of others than f32, f16, q4_0 and q8_0 the size is not known here */
+  /** ggml's id; f32 when it is not named. Of others than f32, f16, q4_0, q8_0 and q6_K the size is not known here */
   type?: number;
 }
 
 /** Up to the weights. `tensors`: their part of it, and how many they are. */
-function headerOf(metadata: [string, Value][], tensors: Buffer[], count: number): Buffer {
+export function headerOf(metadata: [string, Value][], tensors: Buffer[], count: number): Buffer {
   const keys = metadata.flatMap(([key, value]) => [text(key), typed(value)]);
   const head = [Buffer.from('GGUF'), uint32(3), uint64(count), uint64(metadata.length)];
-  const header = Buffer.concat([...head, ...keys, ...tensors]);
-  return Buffer.concat([header, Buffer.alloc((alignment - (header.length % alignment)) % alignment)]);
+  return padded(Buffer.concat([...head, ...keys, ...tensors]));
 }
 
 /** A header, and the bytes of weights that belong behind it. */
@@ -50,7 +55,7 @@ export function ggufHeader(metadata: Record<string, Value>, tensors: TensorSpec[
   const parts: Buffer[] = [];
   let offset = 0;
   for (const { name, shape, type = typeF32 } of tensors) {
-    parts.push(text(name), uint32(shape.length), ...shape.map(uint64), uint32(type), uint64(offset));
+    parts.push(tensorInfo(name, shape, type, offset));
     const [bytes, values] = blocks[type] ?? [4, 1];
     offset +=
       Math.ceil(((shape.reduce((product, size) => product * size, 1) / values) * bytes) / alignment) * alignment;
@@ -117,6 +122,45 @@ export function readGguf(file: string): Gguf {
   return { file, metadata, tensors: data.subarray(start, at), tensorCount, dataStart };
 }
 
+/** A tensor in a file. */
+export interface Place {
+  shape: number[];
+  type: number;
+  /** in the file */
+  offset: number;
+}
+
+export function placesOf({ tensors, tensorCount, dataStart }: Gguf): Map<string, Place> {
+  const places = new Map<string, Place>();
+  let at = 0;
+  for (let left = tensorCount; left > 0; left--) {
+    const length = Number(tensors.readBigUInt64LE(at));
+    const name = tensors.toString('utf8', at + 8, at + 8 + length);
+    at += 8 + length;
+    const shape = Array.from({ length: tensors.readUInt32LE(at) }, (_, i) =>
+      Number(tensors.readBigUInt64LE(at + 4 + 8 * i)),
+    );
+    at += 4 + 8 * shape.length;
+    places.set(name, {
+      shape,
+      type: tensors.readUInt32LE(at),
+      offset: dataStart + Number(tensors.readBigUInt64LE(at + 4)),
+    });
+    at += 12;
+  }
+  return places;
+}
+
+/** What a header says of a tensor. `offset`: from where the weights begin. */
+export function tensorInfo(name: string, shape: number[], type: number, offset: number): Buffer {
+  return Buffer.concat([text(name), uint32(shape.length), ...shape.map(uint64), uint32(type), uint64(offset)]);
+}
+
+/** With zeros behind it, as the next tensor wants it. */
+export function padded(bytes: Buffer): Buffer {
+  return Buffer.concat([bytes, Buffer.alloc((alignment - (bytes.length % alignment)) % alignment)]);
+}
+
 /** The strings of a list. */
 export function stringsOf(value: Buffer): string[] {
   const found: string[] = [];
@@ -145,27 +189,6 @@ export function writeChanged(
   if (weights) fs.appendFileSync(file, fs.readFileSync(original).subarray(dataStart));
   else fs.truncateSync(file, header.length + fs.statSync(original).size - dataStart);
   return file;
-}
-
-/**
- * The same qwen3 model, said to be trained for so many positions. `mRope`: of arch qwen3vl too, whose positions have several
- * parts: for text the same function, with a cache that cannot shift.
- */
-export function writeForPositions(original: string, file: string, positions: number, mRope: boolean): string {
-  const gguf = readGguf(original);
-  const arch = gguf.metadata.get('general.architecture')?.toString('utf8', 12);
-  if (arch !== 'qwen3') throw new Error(`${original} is a model of arch ${arch}; only qwen3 can be rewritten.`);
-  if (!mRope) return writeChanged(gguf, file, { 'qwen3.context_length': positions }, true);
-  const changes: Record<string, Value | null> = { 'general.architecture': 'qwen3vl' };
-  for (const [key, value] of gguf.metadata) {
-    if (!key.startsWith('qwen3.')) continue;
-    changes[key] = null;
-    changes[key.replace('qwen3.', 'qwen3vl.')] = value;
-  }
-  changes['qwen3vl.context_length'] = positions;
-  // of 64 pairs of channels
-  changes['qwen3vl.rope.dimension_sections'] = [24, 20, 20, 0];
-  return writeChanged(gguf, file, changes, true);
 }
 
 /** A chat template. Thinking begins in the prompt, unless it is switched off; reads an effort, and a variable of its own. */

@@ -1,92 +1,13 @@
 // Centering: exact where nothing is quantized, in every way a cache is used; off where it would not be; calibrations as
 // bytes. The quality that it brings is tested on a real model (test/engine/cache/centring.test.ts).
 
-#include "check.h"
+#include "centering.h"
 #include "ggml-turbo.h"
-#include "llama-turbo.h"
-#include "samples.h"
-#include "tiny-model.h"
-#include "calibration-store.h"
 
 #include <cstring>
 #include <memory>
 #include <string>
 #include <tuple>
-
-namespace {
-
-using calibration_ptr = std::unique_ptr<llama_turbo_calibration, decltype(&llama_turbo_calibration_free)>;
-
-calibration_ptr calibrate(llama_model * model, int n = 200) {
-    std::vector<llama_token> tokens(n);
-    for (int i = 0; i < n; ++i) { tokens[i] = tiny_token(0, i); }
-    return { llama_turbo_calibrate(model, tokens.data(), n, 0, 2, nullptr, nullptr, nullptr),
-        llama_turbo_calibration_free };
-}
-
-// The means of the calibration, far off: an error of the arithmetic shows, which small true means would hide.
-calibration_ptr exaggerated(const llama_turbo_calibration & from, float by) {
-    calibration_ptr res(new llama_turbo_calibration(from), llama_turbo_calibration_free);
-    for (auto & layer : res->layers) {
-        for (size_t i = 0; i < layer.k.mean.size(); ++i) {
-            layer.k.mean[i] += by * std::sin(float(i));
-            layer.k_block.mean[i] += by * std::sin(float(i + 1));
-            layer.v.mean[i] += by * std::cos(float(i));
-        }
-    }
-    res->seal();
-    return res;
-}
-
-// Centres every type while it lives, with this calibration; afterwards none.
-class centered {
-public:
-    centered(llama_model * model, const llama_turbo_calibration & calibration, bool every_type = true) : model(model) {
-        llama_turbo_centering_every_type(every_type);
-        CHECK(llama_turbo_calibration_attach(model, &calibration));
-    }
-
-    ~centered() {
-        llama_turbo_centering_every_type(false);
-        llama_turbo_calibration_attach(model, nullptr);
-    }
-
-    centered(const centered &) = delete;
-    centered & operator=(const centered &) = delete;
-
-private:
-    llama_model * model;
-};
-
-// A prefill, then single tokens, of each sequence.
-std::vector<float> read_all(llama_context * ctx, int n_seq = 1) {
-    std::vector<float> logits;
-    for (const auto [pos, n] : { std::pair(0, 30), { 30, 30 }, { 60, 1 }, { 61, 1 }, { 62, 1 } }) {
-        const std::vector<float> part = decode(ctx, pos, n, n_seq);
-        logits.insert(logits.end(), part.begin(), part.end());
-    }
-    return logits;
-}
-
-// Relative squared errors. f32: float noise. f16: each stored value is rounded by up to 2^-11, and the random model
-// multiplies that. Any constant that is missing somewhere gives an error near 1.
-constexpr double tolerance_f32 = 1e-9;
-constexpr double tolerance_f16 = 1e-4;
-
-template <typename Read> void check_exact(llama_model * model, const kv_setup & setup, double tolerance, Read && read) {
-    const std::vector<float> plain = read(make_context(model, setup).get());
-    const calibration_ptr calibration = exaggerated(*calibrate(model), 1.0f);
-    const centered on(model, *calibration);
-    const llama_context_ptr ctx = make_context(model, setup);
-    const double error = relative_mse(plain, read(ctx.get()));
-    CHECK_LE(error, tolerance);
-}
-
-void check_exact(llama_model * model, const kv_setup & setup, double tolerance) {
-    check_exact(model, setup, tolerance, [&](llama_context * ctx) { return read_all(ctx, setup.n_seq); });
-}
-
-} // namespace
 
 TEST("centering changes the cache, and the logits only by float noise") {
     for (uint32_t head_dim : { 64, 128, 256 }) {
@@ -104,43 +25,6 @@ TEST("centering changes the cache, and the logits only by float noise") {
     }
 }
 
-TEST("centering by blocks of positions is exact for every kind of RoPE") {
-    const llama_turbo_rope yarn = { LLAMA_ROPE_SCALING_TYPE_YARN, 0.125f, 1.0f, 64 };
-    for (const tiny_model_kind kind : { TINY_LLAMA, TINY_WINDOW, TINY_LONGROPE, TINY_PARTIAL }) {
-        const llama_model_ptr model = make_tiny_model({ 128, false, kind });
-        for (const llama_turbo_rope * rope : { (const llama_turbo_rope *) nullptr, &yarn }) {
-            check_exact(model.get(), flash(GGML_TYPE_F16, GGML_TYPE_F16, 1, true, rope), tolerance_f16);
-        }
-    }
-}
-
-TEST("centering by blocks: positions beyond the cells, sequences at unlike depths") {
-    for (const tiny_model_kind kind : { TINY_LLAMA, TINY_WINDOW }) {
-        const llama_model_ptr model = make_tiny_model({ 128, false, kind });
-        check_exact(model.get(), flash(), tolerance_f16, [](llama_context * ctx) {
-            std::vector<float> logits;
-            for (const auto [pos, n] : { std::pair(5000, 30), { 5030, 1 }, { 5031, 1 }, { 40000, 40 }, { 40040, 1 } }) {
-                if (pos == 40000) { llama_memory_clear(llama_get_memory(ctx), true); }
-                const std::vector<float> part = decode(ctx, pos, n);
-                logits.insert(logits.end(), part.begin(), part.end());
-            }
-            return logits;
-        });
-        for (const bool unified : { false, true }) {
-            check_exact(
-                model.get(), flash(GGML_TYPE_F16, GGML_TYPE_F16, 2, unified), tolerance_f16, [](llama_context * ctx) {
-                    std::vector<float> logits;
-                    for (const auto [seq, pos, n] :
-                        { std::tuple(0, 0, 40), { 1, 900, 40 }, { 0, 40, 1 }, { 1, 940, 1 }, { 0, 41, 7 } }) {
-                        const std::vector<float> part = decode_sequence(ctx, seq, pos, n);
-                        logits.insert(logits.end(), part.begin(), part.end());
-                    }
-                    return logits;
-                });
-        }
-    }
-}
-
 TEST("centering: several sequences, in streams of their own and unified") {
     const llama_model_ptr model = make_tiny_model({ 128 });
     for (bool unified : { false, true }) {
@@ -148,32 +32,6 @@ TEST("centering: several sequences, in streams of their own and unified") {
             model.get(), { GGML_TYPE_F32, GGML_TYPE_F32, LLAMA_FLASH_ATTN_TYPE_DISABLED, 2, unified }, tolerance_f32);
         check_exact(model.get(), flash(GGML_TYPE_F16, GGML_TYPE_F16, 2, unified), tolerance_f16);
     }
-}
-
-TEST("centering: sliding windows; with capped scores V only") {
-    const llama_model_ptr window = make_tiny_model({ 128, false, TINY_WINDOW });
-    check_exact(window.get(), {}, tolerance_f32);
-    check_exact(window.get(), flash(), tolerance_f16);
-
-    const llama_model_ptr softcap = make_tiny_model({ 128, false, TINY_SOFTCAP });
-    const calibration_ptr calibration = calibrate(softcap.get());
-    const centered on(softcap.get(), *calibration, false);
-    const llama_turbo_centering res =
-        llama_turbo_centering_resolve(softcap.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, true);
-    CHECK(!res.k && res.reason_k && strstr(res.reason_k, "caps"));
-    CHECK(res.v && !res.reason_v);
-    check_exact(softcap.get(), {}, tolerance_f32);
-}
-
-TEST("centering is off with attention sinks, and says so") {
-    const llama_model_ptr model = make_tiny_model({ 128, false, TINY_SINKS });
-    const calibration_ptr calibration = calibrate(model.get());
-    const centered on(model.get(), *calibration, false);
-    const llama_turbo_centering res =
-        llama_turbo_centering_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, true);
-    CHECK(!res.k && !res.v && res.hash == 0 && !res.wanted);
-    CHECK(strstr(res.reason_k, "sinks") && strstr(res.reason_v, "sinks"));
-    check_exact(model.get(), {}, 0.0);
 }
 
 TEST("centering is for turbo types, after a calibration") {
@@ -304,7 +162,7 @@ static void check_means_of_long_context(const tiny_model_shape & shape, const ll
     const llama_model_ptr model = make_tiny_model(shape);
     const auto taken = [&] {
         const std::vector<llama_token> tokens(48, 5);
-        return calibration_ptr(llama_turbo_calibrate(model.get(), tokens.data(), 48, n, 1, rope, nullptr, nullptr),
+        return calibration_ptr(llama_turbo_calibrate(model.get(), tokens.data(), 48, n, 0, 1, rope, nullptr, nullptr),
             llama_turbo_calibration_free);
     };
     const calibration_ptr calibration = taken();
@@ -393,12 +251,13 @@ TEST("a calibration can be canceled, and reports its progress") {
         return ++s.calls < s.stop;
     };
     data.stop = 1000;
-    const calibration_ptr whole(llama_turbo_calibrate(model.get(), tokens.data(), 100, 0, 1, nullptr, progress, &data),
+    const calibration_ptr whole(
+        llama_turbo_calibrate(model.get(), tokens.data(), 100, 0, 0, 1, nullptr, progress, &data),
         llama_turbo_calibration_free);
     CHECK(whole && data.last == 100);
     for (int stop : { 1, 2, 4 }) {
         data = { 0, stop, -1 };
-        CHECK(llama_turbo_calibrate(model.get(), tokens.data(), 100, 0, 1, nullptr, progress, &data) == nullptr);
+        CHECK(llama_turbo_calibrate(model.get(), tokens.data(), 100, 0, 0, 1, nullptr, progress, &data) == nullptr);
         CHECK(data.calls == stop);
     }
     CHECK(make_context(model.get(), flash(GGML_TYPE_TURBO4)) != nullptr);

@@ -62,14 +62,6 @@ TEST("types other than turbo are left alone") {
     CHECK(res.reason_k == nullptr && res.reason_v == nullptr);
 }
 
-TEST("a bias of the K projection turns K to q8_0, V stays turbo") {
-    const llama_model_ptr model = make_tiny_model({ 128, true });
-    const llama_turbo_resolution res = llama_turbo_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, true);
-    CHECK(res.type_k == GGML_TYPE_Q8_0 && res.reason_k != nullptr);
-    CHECK(res.type_v == GGML_TYPE_TURBO4 && res.reason_v == nullptr);
-    CHECK(make_context(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO4) != nullptr);
-}
-
 TEST("without flash attention V is f16 and K stays turbo") {
     const llama_model_ptr model = make_tiny_model({ 128 });
     const llama_turbo_resolution res = llama_turbo_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, false);

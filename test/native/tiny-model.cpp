@@ -84,7 +84,7 @@ void metadata(writer & w, const tiny_model_shape & shape) {
 void attention_extras(writer & w, const tiny_model_shape & shape, const std::string & blk) {
     if (shape.k_bias) {
         w.tensor(blk + "attn_q.bias", n_head * shape.head_dim);
-        w.tensor(blk + "attn_k.bias", n_kv * shape.head_dim);
+        w.tensor(blk + "attn_k.bias", n_kv * shape.head_dim, 1, shape.bias_size);
         w.tensor(blk + "attn_v.bias", n_kv * shape.head_dim);
     }
     if (shape.kind == TINY_SINKS) { w.tensor(blk + "attn_sinks.weight", n_head); }

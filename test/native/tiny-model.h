@@ -21,6 +21,7 @@ struct tiny_model_shape {
     bool k_bias = false;
     tiny_model_kind kind = TINY_LLAMA;
     float k_size = 1.0f; // of the weights of the K projection
+    float bias_size = 1.0f; // of its bias
 };
 
 // Writes the file to a temporary path, loads it and deletes it. Aborts when the file cannot be written.

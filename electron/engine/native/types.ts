@@ -81,6 +81,8 @@ export interface CalibrateOptions extends Progress, Pick<ContextOptions, 'rope' 
   maxTokens: number;
   /** depth of the contexts it is meant for, and what `rope` scales to; 0: as many as the model was trained for */
   positions: number;
+  /** positions of K that are centered alike, a power of two up to 32; left out: as the model allows */
+  block?: number;
 }
 
 export type ChatMessage = PromptMessage;

@@ -43,9 +43,9 @@ std::vector<uint8_t> calibrate(const std::shared_ptr<Model> & model, const Calib
     Progress progress{ cancel, report };
     const LogSink::Capture log;
     const std::lock_guard<std::mutex> making(model->makingContext);
-    const Handle made(
-        llama_turbo_calibrate(model->handle, tokens.data(), static_cast<int32_t>(count), options.positions,
-            std::min(threads, GGML_MAX_N_THREADS), rope.kind == "model" ? nullptr : &asked, onProgress, &progress),
+    const Handle made(llama_turbo_calibrate(model->handle, tokens.data(), static_cast<int32_t>(count),
+                          options.positions, options.block, std::min(threads, GGML_MAX_N_THREADS),
+                          rope.kind == "model" ? nullptr : &asked, onProgress, &progress),
         llama_turbo_calibration_free);
     if (cancel) throw CodedError("cancelled", "Measuring the model was cancelled");
     if (!made)
@@ -71,7 +71,7 @@ void attachCalibration(Model & model, const std::vector<uint8_t> & bytes) {
 
 bool wantsCalibration(const Model & model, const ContextOptions & options) {
     const EffectiveTypes types =
-        resolveTypes(model.handle, options.typeK, options.typeV, flashType(options.flashAttention));
+        resolveTypes(model.handle, options.typeK, options.typeV, flashType(options.flashAttention), true);
     return llama_turbo_centering_resolve(model.handle, types.k, types.v, options.flashAttention != "off").wanted;
 }
 

@@ -18,10 +18,11 @@ struct CalibrationOptions {
     std::string text;
     int maxTokens = 0; // of the text's beginning
     int positions = 0; // of the contexts it is for; 0: as many as the model was trained for
+    int block = 0; // positions of K that are centered alike; 0: as many as do
     int threads = 0; // 0: physical cores
     std::string rope = "model"; // of those contexts, see effective.h; scaled as for a context of `positions`
 
-    CONCERTINA_FIELDS(text, maxTokens, positions, threads, rope)
+    CONCERTINA_FIELDS(text, maxTokens, positions, block, threads, rope)
 };
 
 // Statistics as bytes. Throws `cancelled`, and `model-unsupported` where there is nothing to measure.

@@ -100,7 +100,7 @@ void Draft::tryWith(llama_context * target, common_params & core) {
             // a list is for the layers of the model that is drafted for
             const auto one = [](const std::string & side) { return isTypeList(side) ? "q8_0" : side; };
             const EffectiveTypes types =
-                resolveTypes(drafting, one(request.typeK), one(request.typeV), core.flash_attn_type);
+                resolveTypes(drafting, one(request.typeK), one(request.typeV), core.flash_attn_type, false);
             draft.cache_type_k = types.k;
             draft.cache_type_v = types.v;
             typeK = types.typeK;

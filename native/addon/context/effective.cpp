@@ -67,7 +67,7 @@ EffectiveType describe(const TypeList & asked, const std::vector<ggml_type> & ty
 }
 
 EffectiveTypes resolveLists(const llama_model * model, const std::string & typeK, const std::string & typeV,
-    llama_flash_attn_type flashAttention) {
+    llama_flash_attn_type flashAttention, std::optional<bool> calibrated) {
     const char * single = "Choose one type for K and one for V.";
     if (flashAttention == LLAMA_FLASH_ATTN_TYPE_DISABLED)
         refuseLists("flash attention is off", "Set flash attention to auto, or choose one type for K and one for V.");
@@ -93,7 +93,7 @@ EffectiveTypes resolveLists(const llama_model * model, const std::string & typeK
     types.layersK.resize(shape.all, GGML_TYPE_F16);
     types.layersV.resize(shape.all, GGML_TYPE_F16);
     for (size_t i = 0; i < shape.layers.size(); i++) {
-        const EffectiveTypes here = resolveTypes(model, at(k, i), at(v, i), flashAttention);
+        const EffectiveTypes here = resolveTypes(model, at(k, i), at(v, i), flashAttention, calibrated);
         note(reasonK, here.typeK);
         note(reasonV, here.typeV);
         ofK.push_back(types.layersK[shape.layers[i]] = here.k);
@@ -117,10 +117,12 @@ std::vector<std::string> cacheTypeNames() {
 bool isTypeList(const std::string & side) { return side.find_first_of("=,") != std::string::npos; }
 
 EffectiveTypes resolveTypes(const llama_model * model, const std::string & typeK, const std::string & typeV,
-    llama_flash_attn_type flashAttention) {
-    if (isTypeList(typeK) || isTypeList(typeV)) return resolveLists(model, typeK, typeV, flashAttention);
+    llama_flash_attn_type flashAttention, std::optional<bool> calibrated) {
+    if (isTypeList(typeK) || isTypeList(typeV)) return resolveLists(model, typeK, typeV, flashAttention, calibrated);
     const bool flash = flashAttention != LLAMA_FLASH_ATTN_TYPE_DISABLED;
-    const llama_turbo_resolution resolved = llama_turbo_resolve(model, typeOf(typeK, "K"), typeOf(typeV, "V"), flash);
+    const ggml_type k = typeOf(typeK, "K"), v = typeOf(typeV, "V");
+    const llama_turbo_resolution resolved =
+        calibrated ? llama_turbo_resolve_as(model, k, v, flash, *calibrated) : llama_turbo_resolve(model, k, v, flash);
     EffectiveTypes types;
     types.k = resolved.type_k;
     types.v = resolved.type_v;

@@ -8,6 +8,7 @@
 #include "llama.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,9 +61,9 @@ std::vector<std::string> cacheTypeNames();
 // it ("auto:3.5=turbo4,turbo3") is what the person asked for, and what the effective type is called.
 bool isTypeList(const std::string & side);
 
-// throws `cache-type-unsupported`
+// Throws `cache-type-unsupported`. calibrated: without a value, as the model is; a dry one counts as calibrated.
 EffectiveTypes resolveTypes(const llama_model * model, const std::string & typeK, const std::string & typeV,
-    llama_flash_attn_type flashAttention);
+    llama_flash_attn_type flashAttention, std::optional<bool> calibrated = std::nullopt);
 
 // Kind "model": nothing is changed, `factor` is 1. Otherwise `factor` is how many times longer than trained the context is.
 struct RopeScaling {

@@ -138,6 +138,7 @@ MemoryUse useOf(const llama_context * context) {
     for (const llama_kv_cache * cache : cachesOf(memory)) addTensors(cache, !model.hparams.is_mla(), parts);
     const uint64_t cache = parts.kvK + parts.kvV;
     for (const llama_kv_cache * one : cachesOf(memory)) {
+        if (one->get_layer_ids().empty()) continue; // all layers have windows, or none has
         const size_t turns =
             llama_turbo_block_bytes(&model, centeredType(one), context->get_cparams().flash_attn, one->get_size());
         parts.compute += turns;

@@ -4,6 +4,7 @@
 // text speaks for every depth (rope-stats.h).
 
 #include "calibration-store.h"
+#include "llama-turbo.h"
 #include "rope-model.h"
 #include "rope-stats.h"
 
@@ -16,6 +17,7 @@
 #include "llama-model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 
@@ -83,11 +85,33 @@ public:
         return !cancelled;
     }
 
-    // for a context of n_positions with these cparams
-    std::unique_ptr<llama_turbo_calibration> result(const llama_cparams & cparams, uint32_t n_positions) const {
+    // for a context of n_positions with these cparams; block 0: to be chosen
+    std::unique_ptr<llama_turbo_calibration> result(
+        const llama_cparams & cparams, uint32_t n_positions, uint32_t block) const {
+        if (block > 0) { return with_blocks(cparams, n_positions, block); }
+        auto res = with_blocks(cparams, n_positions, turbo_center_block);
+        if (!turbo_k_has_bias(model)) { return res; }
+        const double least = error_of_keys(*with_blocks(cparams, n_positions, 1));
+        while (res->block > 1 && error_of_keys(*res) > tolerated_error * least) {
+            res = with_blocks(cparams, n_positions, res->block / 2);
+        }
+        return res;
+    }
+
+    int32_t pos = 0; // of the first token of the batch
+    int32_t n_done = 0;
+    bool cancelled = false;
+
+private:
+    static constexpr double tolerated_error =
+        1.15; // times that of single positions; measured: docs/decisions/0006-k-bias.md
+
+    std::unique_ptr<llama_turbo_calibration> with_blocks(
+        const llama_cparams & cparams, uint32_t n_positions, uint32_t block) const {
         const std::vector<uint32_t> depths = turbo_depths(n_positions);
         auto res = std::make_unique<llama_turbo_calibration>();
         res->n_tokens = uint32_t(n_done);
+        res->block = block;
         for (const auto & [il, stats] : layers) {
             if (stats.k.turned.n() == 0 || stats.v.n() == 0 || stats.q.turned.n() == 0) { continue; }
             // some models leave the keys of some layers unturned (SmolLM3, Llama 4, EXAONE 4, ...), of which the hparams say nothing
@@ -97,7 +121,7 @@ public:
             if (!turns) { rope = {}; }
             const turbo_rope_stats & keys = turns ? stats.k.turned : stats.k.still;
             const turbo_window_stats k = keys.over(rope, depths);
-            const turbo_window_stats blocks = keys.in_blocks(rope, depths, turbo_center_block);
+            const turbo_window_stats blocks = keys.in_blocks(rope, depths, block);
             const turbo_window_stats q = (turns ? stats.q.turned : stats.q.still).over(rope, depths);
             const turbo_window_stats v = stats.v.over({}, depths);
             res->layers.push_back({ il, stats.n_head_kv, stats.head_k, stats.head_v, uint32_t(rope.turn.size()),
@@ -108,11 +132,22 @@ public:
         return res;
     }
 
-    int32_t pos = 0; // of the first token of the batch
-    int32_t n_done = 0;
-    bool cancelled = false;
+    // Of the scores, but for a factor: the rotation spreads the error of the scaled keys evenly over the channels of a head, and their
+    // best scale makes the product of both sums the square of one (key_scale in kv-mean.cpp).
+    static double error_of_keys(const llama_turbo_calibration & calibration) {
+        double error = 0;
+        for (const auto & layer : calibration.layers) {
+            for (size_t first = 0; first < layer.q_sq.size(); first += layer.head_k) {
+                double sum = 0;
+                for (size_t i = first; i < first + layer.head_k; ++i) {
+                    sum += std::sqrt(double(layer.q_sq[i]) * layer.k_block.var[i]);
+                }
+                error += sum * sum;
+            }
+        }
+        return error;
+    }
 
-private:
     static const ggml_tensor * base(const ggml_tensor * t) { return t->view_src ? t->view_src : t; }
 
     bool visit(ggml_tensor * node, bool ask) {
@@ -230,7 +265,13 @@ bool decode(llama_context * ctx, const llama_token * tokens, llama_pos pos, int3
 } // namespace
 
 llama_turbo_calibration * llama_turbo_calibrate(llama_model * model, const llama_token * tokens, int32_t n_tokens,
-    int32_t n_positions, int32_t n_threads, const llama_turbo_rope * rope, llama_turbo_progress progress, void * data) {
+    int32_t n_positions, int32_t block, int32_t n_threads, const llama_turbo_rope * rope, llama_turbo_progress progress,
+    void * data) {
+    if (block != 0 && !turbo_is_block(uint32_t(block))) {
+        LLAMA_LOG_ERROR(
+            "%s: blocks of %d positions; there are powers of two up to %u\n", __func__, block, turbo_center_block);
+        return nullptr;
+    }
     if (n_tokens < 1 || llama_model_has_encoder(model) || model->hparams.no_alloc) {
         LLAMA_LOG_ERROR("%s: no text, or a model that does not simply continue one\n", __func__);
         return nullptr;
@@ -257,7 +298,7 @@ llama_turbo_calibration * llama_turbo_calibrate(llama_model * model, const llama
     // LongRoPE has other factors in a long context than in that of the text
     llama_cparams there = ctx->get_cparams();
     there.n_ctx_seq = uint32_t(span);
-    auto res = sums.result(there, uint32_t(span));
+    auto res = sums.result(there, uint32_t(span), uint32_t(block));
     if (!res->finite()) {
         LLAMA_LOG_ERROR("%s: the keys, values or queries of the text are not finite numbers\n", __func__);
         return nullptr;

@@ -14,7 +14,7 @@
 namespace {
 
 constexpr char magic[8] = { 'T', 'U', 'R', 'B', 'O', 'C', 'A', 'L' };
-constexpr uint32_t version = 3; // also to be raised when the constants are derived from the statistics in another way
+constexpr uint32_t version = 4; // also to be raised when the constants are derived from the statistics in another way
 constexpr uint32_t max_layers = 4096;
 constexpr uint32_t max_width = 1 << 20; // values of a token in one layer
 
@@ -58,6 +58,7 @@ std::vector<uint8_t> body_of(const llama_turbo_calibration & calibration) {
         body.insert(body.end(), bytes, bytes + size);
     };
     append(&calibration.n_tokens, sizeof(calibration.n_tokens));
+    append(&calibration.block, sizeof(calibration.block));
     for (const auto & layer : calibration.layers) {
         const uint32_t shape[] = { layer.il, layer.n_head_kv, layer.head_k, layer.head_v, layer.n_pair };
         append(shape, sizeof(shape));
@@ -157,7 +158,10 @@ llama_turbo_calibration * llama_turbo_calibration_init_from_data(const void * sr
     }
     auto calibration = std::make_unique<llama_turbo_calibration>();
     calibration->hash = head.hash;
-    if (!from.read(&calibration->n_tokens, sizeof(calibration->n_tokens))) { return nullptr; }
+    if (!from.read(&calibration->n_tokens, sizeof(calibration->n_tokens)) ||
+        !from.read(&calibration->block, sizeof(calibration->block)) || !turbo_is_block(calibration->block)) {
+        return nullptr;
+    }
     calibration->layers.resize(head.n_layers);
     for (auto & layer : calibration->layers) {
         if (!from.read(layer)) { return nullptr; }
@@ -166,6 +170,10 @@ llama_turbo_calibration * llama_turbo_calibration_init_from_data(const void * sr
 }
 
 uint64_t llama_turbo_calibration_hash(const llama_turbo_calibration * calibration) { return calibration->hash; }
+
+int32_t llama_turbo_calibration_block(const llama_turbo_calibration * calibration) {
+    return int32_t(calibration->block);
+}
 
 int32_t llama_turbo_calibration_n_tokens(const llama_turbo_calibration * calibration) {
     return int32_t(calibration->n_tokens);

@@ -7,9 +7,11 @@
 #include <memory>
 #include <vector>
 
-// Positions of a block of keys that are centered alike (key-blocks.h). A number of its own in every file of cells: see
-// turbo_state_type.
+// Positions of a block of keys that are centered alike (key-blocks.h), at most. Fewer where keys have a bias: what of it turns within
+// a block cannot be taken off, and 1 leaves nothing of it.
 constexpr uint32_t turbo_center_block = 32;
+
+constexpr bool turbo_is_block(uint32_t n) { return n > 0 && n <= turbo_center_block && (n & (n - 1)) == 0; }
 
 // What is taken off, and the mean square of what is left; [head of KV][value].
 struct turbo_means {
@@ -31,6 +33,7 @@ struct turbo_layer_stats {
 struct llama_turbo_calibration {
     uint64_t hash = 0;
     uint32_t n_tokens = 0;
+    uint32_t block = turbo_center_block; // a power of two; k_block of the layers is of blocks of this size
     std::vector<turbo_layer_stats> layers; // in order of il; layers without a KV cache of their own are missing
 
     const turbo_layer_stats * find(uint32_t il) const;

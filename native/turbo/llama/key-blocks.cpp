@@ -14,31 +14,32 @@
 #include <stdexcept>
 
 // panels for the blocks of positions 0 .. n_pos - 1
-static uint32_t n_panel_of(uint32_t n_pos) { return (n_pos / turbo_center_block + 1) / TURBO_BIAS_PANEL + 1; }
+static uint32_t n_panel_of(uint32_t n_pos, uint32_t block) { return (n_pos / block + 1) / TURBO_BIAS_PANEL + 1; }
 
-size_t turbo_turn_bytes(uint32_t n_rot, uint32_t n_cells) {
-    return sizeof(ggml_fp16_t) * TURBO_BIAS_PANEL * (n_rot + 1) * n_panel_of(n_cells);
+size_t turbo_turn_bytes(uint32_t n_rot, uint32_t n_cells, uint32_t block) {
+    return sizeof(ggml_fp16_t) * TURBO_BIAS_PANEL * (n_rot + 1) * n_panel_of(n_cells, block);
 }
 
 class turbo_turn_table {
 public:
-    turbo_turn_table(const llama_model & model, const llama_cparams & cparams, uint32_t il)
-        : model(model), cparams(cparams), il(il), once(turbo_turns_of(model, cparams, il, { 1 }).values) {}
+    turbo_turn_table(const llama_model & model, const llama_cparams & cparams, uint32_t il, uint32_t block)
+        : block(block), model(model), cparams(cparams), il(il), once(turbo_turns_of(model, cparams, il, { 1 }).values) {
+    }
 
     bool is_of(const llama_model & of, const llama_cparams & with, uint32_t layer) const {
         return turbo_turns_of(of, with, layer, { 1 }).values == once;
     }
 
+    uint32_t block_of(uint32_t pos) const { return pos / block; }
     ggml_tensor * tensor() const { return current; }
     uint32_t n_block() const { return current ? uint32_t(current->ne[0] * current->ne[2]) : 0; }
 
     // Makes it hold the blocks of positions 0 .. n_pos - 1. Graphs made before keep what they have.
     void cover(uint32_t n_pos) {
-        const uint32_t wanted = n_pos / turbo_center_block + 1;
-        if (wanted <= n_block()) { return; }
-        const uint32_t n_panel = std::max(n_panel_of(n_pos), 2 * n_block() / TURBO_BIAS_PANEL);
+        if (block_of(n_pos) < n_block()) { return; }
+        const uint32_t n_panel = std::max(n_panel_of(n_pos, block), 2 * n_block() / TURBO_BIAS_PANEL);
         std::vector<int32_t> middles(n_panel * TURBO_BIAS_PANEL);
-        for (uint32_t b = 0; b < middles.size(); ++b) { middles[b] = turbo_block_middle(b, turbo_center_block); }
+        for (uint32_t b = 0; b < middles.size(); ++b) { middles[b] = turbo_block_middle(b, block); }
         const turbo_rope_turns turns = turbo_turns_of(model, cparams, il, middles);
         const uint32_t n_row = 2 * turns.n_pair + 1;
 
@@ -63,6 +64,7 @@ public:
     }
 
 private:
+    const uint32_t block;
     const llama_model & model;
     const llama_cparams cparams;
     const uint32_t il;
@@ -170,7 +172,7 @@ void compute_shift(ggml_tensor * dst, int ith, int nth, const turbo_block_layer 
             cache.get_cells(llama_seq_id(i / per_stream)); // a stream has its sequence's number
         const uint32_t cell = uint32_t(i % per_stream);
         const llama_pos pos = cells.is_empty(cell) ? 0 : cells.pos_get(cell) - (after ? 0 : cells.get_shift(cell));
-        turns.set(table, pos / int64_t(turbo_center_block));
+        turns.set(table, layer.table->block_of(uint32_t(std::max(pos, 0))));
         for (int64_t head = 0; head < dst->ne[1]; ++head) {
             turns.turn(row_of(dst->src[1], head, 0), layer.layout.head_dim, mean.data());
             const float * key = row_of(dst->src[0], head, i);
@@ -207,8 +209,10 @@ uint32_t positions_of(const llama_kv_cache & cache, const llama_ubatch & ubatch)
 class block_inputs : public llm_graph_input_i {
 public:
     // cells: a view of K or V of those that the batch may see, [head_dim, n_head_kv, n_kv, n_stream]
-    block_inputs(const llm_graph_context & graph, const llama_kv_cache & cache, const ggml_tensor * cells)
-        : cache(cache), n_pos(std::max(cache.get_size(), positions_of(cache, graph.ubatch))) {
+    // block: positions of one
+    block_inputs(
+        const llm_graph_context & graph, const llama_kv_cache & cache, const ggml_tensor * cells, uint32_t block)
+        : cache(cache), block(block), n_pos(std::max(cache.get_size(), positions_of(cache, graph.ubatch))) {
         of_cell = ggml_new_tensor_2d(graph.ctx0, GGML_TYPE_I32, cells->ne[2], cells->ne[3]);
         of_token = ggml_new_tensor_1d(graph.ctx0, GGML_TYPE_I32, graph.n_tokens);
         for (ggml_tensor * input : { of_cell, of_token }) {
@@ -234,10 +238,11 @@ public:
 
     // the other inputs of attention say whether the cells are as many
     bool can_reuse(const llm_graph_params & params) override {
-        const uint32_t wanted = positions_of(cache, params.ubatch) / turbo_center_block + 1;
+        const uint32_t n_wanted = positions_of(cache, params.ubatch);
         return of_token->ne[0] == params.ubatch.n_tokens &&
                std::all_of(tables.begin(), tables.end(), [&](const auto & table) {
-                   return table.first->tensor() == table.second && wanted <= table.first->n_block();
+                   return table.first->tensor() == table.second &&
+                          table.first->block_of(n_wanted) < table.first->n_block();
                });
     }
 
@@ -255,11 +260,10 @@ public:
 
 private:
     // cells of sequences that the batch does not see may lie anywhere
-    int32_t block_of(llama_pos pos) const {
-        return int32_t(std::min(uint32_t(std::max(pos, 0)) / turbo_center_block, n_block - 1));
-    }
+    int32_t block_of(llama_pos pos) const { return int32_t(std::min(uint32_t(std::max(pos, 0)) / block, n_block - 1)); }
 
     const llama_kv_cache & cache;
+    const uint32_t block;
     const uint32_t n_pos; // that tables must hold
     std::map<turbo_turn_table *, ggml_tensor *> tables; // of the graph
     uint32_t n_block = UINT32_MAX;
@@ -312,11 +316,12 @@ void turbo_key_blocks::begin(const llm_graph_context & graph, turbo_block_layer 
         for (const auto & other : layers) {
             if (other->table && other->table->is_of(model, graph.cparams, layer.il)) { layer.table = other->table; }
         }
-        if (!layer.table) { layer.table = std::make_shared<turbo_turn_table>(model, graph.cparams, layer.il); }
+        if (!layer.table) { layer.table = std::make_shared<turbo_turn_table>(model, graph.cparams, layer.il, block); }
     }
     block_inputs * inputs = inputs_of(graph, cache);
     if (!inputs) {
-        inputs = static_cast<block_inputs *>(graph.res->add_input(std::make_unique<block_inputs>(graph, cache, cells)));
+        inputs = static_cast<block_inputs *>(
+            graph.res->add_input(std::make_unique<block_inputs>(graph, cache, cells, block)));
     }
     inputs->uses(*layer.table);
     ggml_tensor * z =

@@ -1,7 +1,7 @@
 // Centering of K by blocks of positions, for attention on the CPU.
 //
 // A key k(p) = R(p) kappa (R: RoPE) has the mean R(p) mu, which no constant takes off where R turns. The cache holds
-// (R(p) kappa - R(p_b) c) * t, where p_b is the middle of the block of turbo_center_block positions that p lies in, and attention adds
+// (R(p) kappa - R(p_b) c) * t, where p_b is the middle of the block of positions that p lies in, and attention adds
 // the part of the score that is missing: q . R(p) kappa = (q/t) . stored + q . R(p_b) c. Nothing is approximated,
 // whatever c and p_b are; c only decides how small the stored part is.
 //
@@ -26,8 +26,8 @@ class llama_kv_cache;
 // The cosines and sines of one RoPE, for as many blocks as were asked for.
 class turbo_turn_table;
 
-// Bytes of one for a cache of so many cells, as it is made at first.
-size_t turbo_turn_bytes(uint32_t n_rot, uint32_t n_cells);
+// Bytes of one for a cache of so many cells and blocks of this size, as it is made at first.
+size_t turbo_turn_bytes(uint32_t n_rot, uint32_t n_cells, uint32_t block);
 
 // The channels of a layer's heads, and the rows of T that speak of them.
 struct turbo_block_layout {
@@ -53,7 +53,9 @@ struct turbo_block_layer {
 // All of a cache.
 class turbo_key_blocks {
 public:
-    turbo_key_blocks(const llama_model & model, const llama_kv_cache & cache) : model(model), cache(cache) {}
+    // block: positions of one
+    turbo_key_blocks(const llama_model & model, const llama_kv_cache & cache, uint32_t block)
+        : model(model), cache(cache), block(block) {}
 
     // mean, scale: tensors of this size, filled or not
     turbo_block_layer * add(const turbo_layer_stats & stats, ggml_tensor * mean, ggml_tensor * scale);
@@ -72,6 +74,7 @@ public:
 private:
     const llama_model & model;
     const llama_kv_cache & cache;
+    const uint32_t block;
     std::vector<std::unique_ptr<turbo_block_layer>> layers;
 };
 

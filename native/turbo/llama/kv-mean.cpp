@@ -4,6 +4,7 @@
 #include "calibration-store.h"
 #include "ggml-turbo.h"
 #include "key-blocks.h"
+#include "llama-turbo.h"
 
 #include "ggml-backend.h"
 #include "ggml-cpp.h"
@@ -54,12 +55,32 @@ layer_constants find(ggml_context * ctx, const llama_kv_cache_context * mctx, in
     return n_registered == 0 ? layer_constants() : find(mctx->get_k(ctx, il));
 }
 
+bool has_sinks(const llama_model & model) {
+    for (uint32_t il = 0; il < model.hparams.n_layer_all; ++il) {
+        if (model.get_tensor(("blk." + std::to_string(il) + ".attn_sinks.weight").c_str())) { return true; }
+    }
+    return false;
+}
+
+// Why K can be centered by blocks only, which leave the scores as they are: a constant moves all of a query's alike, and here that
+// makes a difference. nullptr: it makes none.
+const char * only_by_blocks(const llama_model & model) {
+    if (has_sinks(model)) {
+        return "the model's attention sinks are compared with the keys, so one constant for all positions would not be "
+               "exact";
+    }
+    return model.hparams.attn_soft_cap || model.arch == LLM_ARCH_GROK
+               ? "the model caps its attention scores, so one constant for all positions of K would not be exact"
+               : nullptr;
+}
+
 uint32_t tag_of(uint64_t hash) { return uint32_t(hash % 0x7fffff) + 1; }
 
 // What a centered cache holds for as long as it lives.
 class cache_constants {
 public:
-    cache_constants(const llama_model & model, const llama_kv_cache & cache) : blocks(model, cache) {}
+    cache_constants(const llama_model & model, const llama_kv_cache & cache, uint32_t block)
+        : blocks(model, cache, block), by_blocks_only(only_by_blocks(model) != nullptr) {}
     cache_constants(const cache_constants &) = delete;
     cache_constants & operator=(const cache_constants &) = delete;
 
@@ -75,7 +96,8 @@ public:
         made.tag_k = on.k ? tag_of(on.hash) : 0;
         made.tag_v = on.v ? tag_of(on.hash) : 0;
         if (on.k) {
-            const bool by_blocks = on.k_blocks && stats.n_pair > 0; // what does not turn needs no more than a constant
+            // what does not turn needs no more than a constant, unless that is to be added to the score, too
+            const bool by_blocks = on.k_blocks && (stats.n_pair > 0 || by_blocks_only);
             const turbo_means & k = by_blocks ? stats.k_block : stats.k;
             const std::vector<float> scale = key_scale(stats, k.var);
             std::vector<float> inverse(scale.size());
@@ -169,6 +191,7 @@ private:
     }
 
     turbo_key_blocks blocks;
+    const bool by_blocks_only;
     std::map<ggml_backend_buffer_type_t, ggml_context_ptr> contexts;
     std::vector<ggml_backend_buffer_ptr> buffers;
     std::vector<std::pair<ggml_tensor *, std::vector<float>>> contents;
@@ -187,9 +210,8 @@ ggml_tensor * first_rows(ggml_context * ctx, ggml_tensor * constant, const ggml_
 
 constexpr const char * reason_type = "only turbo types are centered";
 constexpr const char * reason_absent = "the model has not been calibrated";
-constexpr const char * reason_sinks =
-    "the model's attention sinks are compared with the keys, so centering would not be exact";
-constexpr const char * reason_softcap = "the model caps its attention scores, so centering K would not be exact";
+constexpr const char * reason_sinks_v =
+    "the model's attention sinks take a part of the weights, so centering V would not be exact";
 constexpr const char * reason_mla = "the model uses latent attention (MLA), where V is a part of K";
 constexpr const char * reason_own_path = "the model's attention writes its cache on a path of its own";
 constexpr const char * reason_blocks_gpu =
@@ -198,13 +220,6 @@ constexpr const char * reason_blocks_flash = "flash attention is off, without wh
 constexpr const char * reason_split = "the cache is split by tensors over several devices";
 
 std::atomic<bool> every_type{ false };
-
-bool has_sinks(const llama_model & model) {
-    for (uint32_t il = 0; il < model.hparams.n_layer_all; ++il) {
-        if (model.get_tensor(("blk." + std::to_string(il) + ".attn_sinks.weight").c_str())) { return true; }
-    }
-    return false;
-}
 
 // graphs that call cpy_k, cpy_v or build_attn_mha themselves
 bool has_own_path(const llama_model & model) {
@@ -222,7 +237,6 @@ bool has_own_path(const llama_model & model) {
 const char * forbidden(const llama_model & model) {
     if (model.hparams.is_mla() || model.arch == LLM_ARCH_DEEPSEEK4) { return reason_mla; }
     if (has_own_path(model)) { return reason_own_path; }
-    if (has_sinks(model)) { return reason_sinks; }
     return model.split_mode() == LLAMA_SPLIT_MODE_TENSOR ? reason_split : nullptr;
 }
 
@@ -236,7 +250,7 @@ const char * one_constant(const llama_model & model, bool flash_attn) {
     return nullptr;
 }
 
-// of constants that turn by blocks of this size
+// of constants that turn by blocks, whose size the hash of the calibration knows
 uint64_t hash_of_blocks(uint64_t hash) {
     const uint64_t mixed = (hash ^ turbo_center_block) * 0x9e3779b97f4a7c15u;
     return mixed ? mixed : 1;
@@ -248,7 +262,7 @@ llama_turbo_centering llama_turbo_centering_resolve(
     const llama_model * model, ggml_type type_k, ggml_type type_v, bool flash_attn) {
     const auto calibration = turbo_attached_to(model).calibration;
     const char * common = forbidden(*model);
-    const bool softcap = model->hparams.attn_soft_cap || model->arch == LLM_ARCH_GROK;
+    const char * blocks_refusal = one_constant(*model, flash_attn);
     const auto reason = [&](ggml_type type, const char * own) {
         return !ggml_turbo_is_turbo(type) && !every_type ? reason_type
                : common                                  ? common
@@ -256,13 +270,13 @@ llama_turbo_centering llama_turbo_centering_resolve(
                : !calibration                            ? reason_absent
                                                          : nullptr;
     };
-    const char * reason_k = reason(type_k, softcap ? reason_softcap : nullptr);
-    const char * reason_v = reason(type_v, nullptr);
+    const char * reason_k = reason(type_k, blocks_refusal ? only_by_blocks(*model) : nullptr);
+    const char * reason_v = reason(type_v, has_sinks(*model) ? reason_sinks_v : nullptr);
     const bool wanted = reason_k == reason_absent || reason_v == reason_absent;
     llama_turbo_centering res = { !reason_k, !reason_v, reason_k, reason_v, 0, wanted, false, nullptr };
     if (res.k) {
-        res.reason_blocks = one_constant(*model, flash_attn);
-        res.k_blocks = !res.reason_blocks;
+        res.reason_blocks = blocks_refusal;
+        res.k_blocks = !blocks_refusal;
     }
     if (res.k || res.v) { res.hash = res.k_blocks ? hash_of_blocks(calibration->hash) : calibration->hash; }
     return res;
@@ -273,7 +287,17 @@ size_t llama_turbo_block_bytes(const llama_model * model, ggml_type type_k, bool
     if ((!on.k && on.reason_k != reason_absent) || one_constant(*model, flash_attn)) { return 0; }
     uint32_t n_rot = 0;
     for (uint32_t il = 0; il < model->hparams.n_layer_all; ++il) { n_rot = std::max(n_rot, model->hparams.n_rot(il)); }
-    return n_rot == 0 ? 0 : turbo_turn_bytes(n_rot, n_cells);
+    if (n_rot == 0) { return 0; }
+    // of a model that is not calibrated yet, the most that it may be
+    const auto calibration = turbo_attached_to(model).calibration;
+    const uint32_t block = calibration ? calibration->block : turbo_k_has_bias(*model) ? 1 : turbo_center_block;
+    return turbo_turn_bytes(n_rot, n_cells, block);
+}
+
+bool turbo_can_center(const llama_model & model) { return !forbidden(model); }
+
+bool turbo_centers_by_blocks(const llama_model & model, bool flash_attn) {
+    return turbo_can_center(model) && !one_constant(model, flash_attn);
 }
 
 void llama_turbo_centering_every_type(bool on) { every_type = on; }
@@ -286,7 +310,7 @@ std::shared_ptr<void> turbo_kv_mean_register(const llama_kv_cache & cache, const
         return nullptr;
     }
     if (!attached.calibration || model.hparams.no_alloc) { return nullptr; }
-    auto constants = std::make_shared<cache_constants>(model, cache);
+    auto constants = std::make_shared<cache_constants>(model, cache, attached.calibration->block);
     bool any = false;
     for (const auto & layer : layers) {
         const turbo_layer_stats * stats = attached.calibration->find(layer.il);

@@ -54,6 +54,10 @@ ggml_tensor * turbo_kv_mean_out(
 ggml_tensor * turbo_kv_mean_undo(ggml_context * ctx, const ggml_tensor * cache, ggml_tensor * keys);
 ggml_tensor * turbo_kv_mean_redo(ggml_context * ctx, const ggml_tensor * cache, ggml_tensor * keys);
 
+// Whether the cache of a model is centered at all where its types are turbo, once the model is calibrated; and K by blocks of positions.
+bool turbo_can_center(const llama_model & model);
+bool turbo_centers_by_blocks(const llama_model & model, bool flash_attn);
+
 // What state files say of the type of a cache tensor: its type id and, when it is centered, bits of the calibration's hash and of
 // how K is centered, so that upstream's check refuses a state that was made with other constants.
 int32_t turbo_state_type(const ggml_tensor * cache, bool is_k);

@@ -32,11 +32,13 @@ typedef bool (*llama_turbo_progress)(int32_t n_done, int32_t n_total, void * dat
 // (rope-stats.h). The same model, text and back end give the same result; another number of threads may move its last bits.
 // n_positions: depth of the contexts it is meant for; 0, or more than the model was trained for: that. RoPE turns keys by
 // their position, so the constant that is best for a deep context is not for a short one.
+// block: positions of K that are centered alike, a power of two up to 32; 0: 32, or where the K projection has a bias the most whose
+// error is hardly above that of single positions.
 // rope: NULL for the model's own; else n_positions may be more than the model was trained for.
 // No other context of the model may be made meanwhile. progress may be NULL.
 // Returns NULL when canceled, or with the reason logged.
 LLAMA_API struct llama_turbo_calibration * llama_turbo_calibrate(struct llama_model * model, const llama_token * tokens,
-    int32_t n_tokens, int32_t n_positions, int32_t n_threads, const struct llama_turbo_rope * rope,
+    int32_t n_tokens, int32_t n_positions, int32_t block, int32_t n_threads, const struct llama_turbo_rope * rope,
     llama_turbo_progress progress, void * data);
 
 LLAMA_API void llama_turbo_calibration_free(struct llama_turbo_calibration * calibration);
@@ -52,6 +54,9 @@ LLAMA_API struct llama_turbo_calibration * llama_turbo_calibration_init_from_dat
 
 // Of all statistics, never 0: caches with different hashes hold different things.
 LLAMA_API uint64_t llama_turbo_calibration_hash(const struct llama_turbo_calibration * calibration);
+
+// Positions of K that are centered alike where attention runs on the CPU.
+LLAMA_API int32_t llama_turbo_calibration_block(const struct llama_turbo_calibration * calibration);
 
 // Tokens that the statistics were taken from.
 LLAMA_API int32_t llama_turbo_calibration_n_tokens(const struct llama_turbo_calibration * calibration);

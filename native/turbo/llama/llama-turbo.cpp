@@ -1,6 +1,8 @@
 // llama_turbo_resolve and the hook of llama_init_from_model.
 
 #include "llama-turbo.h"
+#include "calibration-store.h"
+#include "kv-mean.h"
 #include "turbo-hooks.h"
 
 #include "ggml-cpp.h"
@@ -21,7 +23,12 @@ struct choice {
 
 constexpr const char * reason_group_64 = "head_dim is 64: the variant with 64-value groups is used";
 constexpr const char * reason_head_dim = "head_dim is neither 64 nor a multiple of 128";
-constexpr const char * reason_bias = "the model's K projection has a bias, and turbo K is known to break such models";
+constexpr const char * reason_bias =
+    "the model's K projection has a bias, which breaks turbo K, and its attention cannot take that off";
+constexpr const char * reason_bias_device =
+    "the model's K projection has a bias, which breaks turbo K, and only flash attention on the CPU takes that off";
+constexpr const char * reason_bias_absent =
+    "the model's K projection has a bias, which breaks turbo K until the model is calibrated";
 constexpr const char * reason_mla = "the model uses latent attention (MLA), where V is a part of K";
 constexpr const char * reason_recurrent = "the model is recurrent and keeps no KV cache";
 constexpr const char * reason_indexer =
@@ -39,12 +46,20 @@ template <typename F> bool every_kv_layer(const llama_hparams & hparams, F && ho
     return true;
 }
 
-bool k_has_bias(const llama_model & model) {
-    return !every_kv_layer(model.hparams, [&](uint32_t il) {
-        const std::string layer = "blk." + std::to_string(il);
-        return model.get_tensor((layer + ".attn_k.bias").c_str()) == nullptr &&
-               model.get_tensor((layer + ".attn_qkv.bias").c_str()) == nullptr;
-    });
+// of all layers of an ordinary context
+bool is_calibrated(const llama_model & model) {
+    const auto calibration = turbo_attached_to(&model).calibration;
+    if (model.hparams.no_alloc || !calibration) { return model.hparams.no_alloc; }
+    return every_kv_layer(
+        model.hparams, [&](uint32_t il) { return il >= model.hparams.n_layer() || calibration->find(il) != nullptr; });
+}
+
+// nullptr: K can be a turbo type
+const char * refusal_of_bias(const llama_model & model, bool flash_attn, bool calibrated) {
+    if (!turbo_k_has_bias(model)) { return nullptr; }
+    if (!turbo_can_center(model)) { return reason_bias; }
+    if (!turbo_centers_by_blocks(model, flash_attn)) { return reason_bias_device; }
+    return calibrated ? nullptr : reason_bias_absent;
 }
 
 // llama_init_from_model turns flash attention off for Grok; a relative position bias has no flash kernel
@@ -64,17 +79,14 @@ ggml_type plain_type(const llama_hparams & hparams, bool is_k) {
 choice resolve_heads(const llama_hparams & hparams, ggml_type asked, bool is_k, const char * refusal) {
     const auto head_dim = [&](uint32_t il) { return is_k ? hparams.n_embd_head_k(il) : hparams.n_embd_head_v(il); };
     const bool is_4bit = asked == GGML_TYPE_TURBO4 || asked == GGML_TYPE_TURBO4_64;
+    const bool wide = every_kv_layer(hparams, [&](uint32_t il) { return head_dim(il) % TURBO_GROUP == 0; });
+    const bool narrow = every_kv_layer(hparams, [&](uint32_t il) { return head_dim(il) == TURBO_GROUP_64; });
 
-    if (refusal == nullptr) {
-        if (every_kv_layer(hparams, [&](uint32_t il) { return head_dim(il) % TURBO_GROUP == 0; })) {
-            return { is_4bit ? GGML_TYPE_TURBO4 : GGML_TYPE_TURBO3, nullptr };
-        }
-        if (every_kv_layer(hparams, [&](uint32_t il) { return head_dim(il) == TURBO_GROUP_64; })) {
-            return { is_4bit ? GGML_TYPE_TURBO4_64 : GGML_TYPE_TURBO3_64, reason_group_64 };
-        }
-        refusal = reason_head_dim;
-    }
-    return { plain_type(hparams, is_k), refusal };
+    // what no calibration changes comes first
+    if (!wide && !narrow) { return { plain_type(hparams, is_k), reason_head_dim }; }
+    if (refusal) { return { plain_type(hparams, is_k), refusal }; }
+    if (wide) { return { is_4bit ? GGML_TYPE_TURBO4 : GGML_TYPE_TURBO3, nullptr }; }
+    return { is_4bit ? GGML_TYPE_TURBO4_64 : GGML_TYPE_TURBO3_64, reason_group_64 };
 }
 
 // Operations without a kernel would go to the CPU, with the cache copied for every token.
@@ -87,7 +99,8 @@ bool gpus_attend(const llama_model & model, ggml_type type_k, ggml_type type_v, 
     });
 }
 
-choice resolve(const llama_model & model, ggml_type asked, ggml_type other, bool is_k, bool flash_attn) {
+choice resolve(
+    const llama_model & model, ggml_type asked, ggml_type other, bool is_k, bool flash_attn, bool calibrated) {
     if (!ggml_turbo_is_turbo(asked)) { return { asked, nullptr }; }
     if (llm_arch_is_recurrent(model.arch)) { return { GGML_TYPE_F16, reason_recurrent }; }
     if (model.hparams.is_mla() || model.arch == LLM_ARCH_DEEPSEEK4) {
@@ -98,8 +111,8 @@ choice resolve(const llama_model & model, ggml_type asked, ggml_type other, bool
     if (!is_k && !flash_attn) { return { GGML_TYPE_F16, reason_fa_off }; }
     const char * refusal = model.hparams.indexer_head_size > 0                                        ? reason_indexer
                            : model.arch == LLM_ARCH_GEMMA4 || model.arch == LLM_ARCH_GEMMA4_ASSISTANT ? reason_gemma4
-                           : is_k && k_has_bias(model)                                                ? reason_bias
-                                                                                                      : nullptr;
+                           : is_k ? refusal_of_bias(model, flash_attn, calibrated)
+                                  : nullptr;
     return resolve_heads(model.hparams, asked, is_k, refusal);
 }
 
@@ -123,10 +136,23 @@ bool turbo_gpu_attends(
     return true;
 }
 
+bool turbo_k_has_bias(const llama_model & model) {
+    return !every_kv_layer(model.hparams, [&](uint32_t il) {
+        const std::string layer = "blk." + std::to_string(il);
+        return model.get_tensor((layer + ".attn_k.bias").c_str()) == nullptr &&
+               model.get_tensor((layer + ".attn_qkv.bias").c_str()) == nullptr;
+    });
+}
+
 llama_turbo_resolution llama_turbo_resolve(
     const llama_model * model, ggml_type type_k, ggml_type type_v, bool flash_attn) {
-    choice k = resolve(*model, type_k, type_v, true, flash_attn);
-    choice v = resolve(*model, type_v, type_k, false, flash_attn);
+    return llama_turbo_resolve_as(model, type_k, type_v, flash_attn, is_calibrated(*model));
+}
+
+llama_turbo_resolution llama_turbo_resolve_as(
+    const llama_model * model, ggml_type type_k, ggml_type type_v, bool flash_attn, bool calibrated) {
+    choice k = resolve(*model, type_k, type_v, true, flash_attn, calibrated);
+    choice v = resolve(*model, type_v, type_k, false, flash_attn, calibrated);
     const bool k_is_turbo = ggml_turbo_is_turbo(k.type);
     const bool v_is_turbo = ggml_turbo_is_turbo(v.type);
     if ((k_is_turbo || v_is_turbo) && !gpus_attend(*model, k.type, v.type, flash_attn)) {

@@ -21,11 +21,21 @@ struct llama_turbo_resolution {
 // turbo3_64 for models with head_dim 64, and q8_0 or f16 where turbo cannot work or is known to do harm.
 // flash_attn: false only when the context is made with LLAMA_FLASH_ATTN_TYPE_DISABLED; llama.cpp stores
 // V quantized only with flash attention. llama_init_from_model makes the same call and logs the difference.
+// A K projection with a bias is known to break turbo K, unless what it adds to the keys is taken off: where K is centered by blocks of
+// positions (key-blocks.h). This takes the model as it is: calibrated or not. One without weights in memory (no_alloc) counts as
+// calibrated, since it stands for one that will be.
 LLAMA_API struct llama_turbo_resolution llama_turbo_resolve(
     const struct llama_model * model, enum ggml_type type_k, enum ggml_type type_v, bool flash_attn);
 
+// The same, calibrated or not whatever the model is.
+LLAMA_API struct llama_turbo_resolution llama_turbo_resolve_as(
+    const struct llama_model * model, enum ggml_type type_k, enum ggml_type type_v, bool flash_attn, bool calibrated);
+
 #ifdef __cplusplus
 }
+
+// Whether the keys of a layer of the model have a bias.
+bool turbo_k_has_bias(const llama_model & model);
 
 struct turbo_attention_heads {
     int64_t dim_k, dim_v, n_head, n_head_kv;

@@ -4,7 +4,9 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { contextSettingsSchema } from '@/electron/contract/settings';
 import type { CalibrateOptions } from '@/electron/engine/native/types';
-import { writeForPositions } from '../gguf';
+import { f16Weights } from '../../bench/quality/weights.mjs';
+import { withNaN } from '../calibrationBytes';
+import { writeForRope, writeWithKBias } from '../rewritten';
 import {
   answer,
   calibrationText,
@@ -27,6 +29,47 @@ const options = (changes: Partial<CalibrateOptions> = {}): CalibrateOptions => (
   positions: 512,
   threads: 1,
   ...changes,
+});
+
+describe('a K projection with a bias', () => {
+  it('gets turbo K once the model is calibrated, hardly worse than what centring by single positions leaves', async () => {
+    const folder = temporaryFolder();
+    const exactWeights = await f16Weights(tinyModel, { folder, threads: 1 });
+    const file = writeWithKBias(exactWeights, path.join(folder, 'model.gguf'), 1, 'all');
+    const nCtx = 512;
+    const turbo = contextOptions({ nCtx, typeK: 'turbo4' });
+    const model = await engine().loadModel(file, { gpuLayers: 0 });
+    onTestFinished(() => model.dispose());
+    expect(model.info.hasKBias).toBe(true);
+
+    const before = await model.createContext(turbo);
+    const reason = expect.stringContaining('until the model is calibrated');
+    expect(before.effective.typeK).toEqual({ asked: 'turbo4', effective: 'q8_0', reason });
+    // an estimate is of a model that will have been
+    const { kvK } = await engine().estimate(file, 0, turbo);
+    expect(kvK).toBe((before.memory().parts.kvK * 4.25) / 8.5);
+    expect(model.wantsCalibration(turbo)).toBe(true);
+    expect(model.wantsCalibration({ ...turbo, typeK: 'q8_0' })).toBe(false);
+    const flashless = { ...turbo, flashAttention: 'off' } as const;
+    expect(model.wantsCalibration(flashless)).toBe(false);
+
+    const calibrated = async (block?: number) => {
+      model.attachCalibration(await model.calibrate(options({ maxTokens: 512, ...(block && { block }) })));
+      const context = await model.createContext(turbo);
+      expect(context.effective.typeK).toEqual({ asked: 'turbo4', effective: 'turbo4', reason: '' });
+      expect(context.effective.centring).toMatchObject({ k: true, blocks: true, reasonK: '' });
+      return context;
+    };
+    const contexts = [await calibrated(1), await calibrated()];
+    expect(contexts[0]?.memory().parts.kvK).toBe(kvK);
+    expect((await model.createContext(flashless)).effective.typeK).toMatchObject({ effective: 'q8_0' });
+    const reference = await model.createContext(contextOptions({ nCtx }));
+    const { results } = await reference.compare(contexts, model.tokenize(heldOut()).slice(0, 2 * nCtx), {
+      chunk: nCtx,
+    });
+    const [exact, chosen] = results.map(({ meanKld }) => meanKld as number) as [number, number];
+    expect(chosen).toBeLessThan(1.5 * exact);
+  });
 });
 
 describe('centring', () => {
@@ -59,7 +102,7 @@ describe('centring', () => {
     { kind: 'that turns by one position', mRope: false },
     { kind: 'with M-RoPE, whose cache cannot shift', mRope: true },
   ])('does no harm with the calibration of a large model $kind, for long contexts', async ({ mRope }) => {
-    const file = writeForPositions(tinyModel, path.join(temporaryFolder(), 'model.gguf'), 131072, mRope);
+    const file = writeForRope(tinyModel, path.join(temporaryFolder(), 'model.gguf'), 131072, mRope ? 'm-rope' : 'neox');
     const model = await engine().loadModel(file, { gpuLayers: 0 });
     onTestFinished(() => model.dispose());
 
@@ -80,6 +123,22 @@ describe('centring', () => {
       const changes = Array.from(of, (kld, i) => kld - (plain[i] ?? Number.NaN));
       expect(changes.reduce((sum, change) => sum + change, 0)).toBeLessThan(0);
     }
+  });
+
+  it('is had by a model all of whose layers have windows, whose RoPE turns half of the channels', async () => {
+    const file = writeForRope(tinyModel, path.join(temporaryFolder(), 'model.gguf'), 8192, 'partial');
+    const model = await engine().loadModel(file, { gpuLayers: 0 });
+    onTestFinished(() => model.dispose());
+    const turbo = contextOptions({ nCtx: 512, typeK: 'turbo4', typeV: 'turbo4' });
+    const reference = await model.createContext(contextOptions({ nCtx: 512 }));
+    const plain = await model.createContext(turbo);
+    model.attachCalibration(await model.calibrate(options({ maxTokens: 512 })));
+    const centred = await model.createContext(turbo);
+    expect(centred.effective.centring).toMatchObject({ k: true, v: true, blocks: true });
+    const tokens = model.tokenize(heldOut()).slice(0, 1024);
+    const { results } = await reference.compare([plain, centred], tokens, { chunk: 512 });
+    const [without, withIt] = results.map(({ meanKld }) => meanKld as number) as [number, number];
+    expect(withIt).toBeLessThan(without);
   });
 
   it('gives the same bytes for the same text, and reports its progress', async () => {
@@ -157,6 +216,13 @@ describe('centring', () => {
 
     fs.writeFileSync(file, bytes.subarray(0, bytes.length / 2));
     expect((await load('turbo4')).steps).toEqual(['weights', 'calibration']);
+    expect(fs.readFileSync(file).equals(bytes)).toBe(true);
+
+    // whole, and with a number that would make every answer nonsense
+    fs.writeFileSync(file, withNaN(bytes));
+    const anew = await load('turbo4');
+    expect(anew.steps).toEqual(['weights', 'calibration']);
+    expect(anew.context).toMatchObject({ calibration: '', centring: { k: true, v: true } });
     expect(fs.readFileSync(file).equals(bytes)).toBe(true);
   });
 });

@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ContextOptions, Model } from '@/electron/engine/native/types';
+import { zeroCalibration } from '../calibrationBytes';
 import { type Shape, writeShape } from '../shapeParts';
 import { shapeOf, shapes } from '../shapes';
 import {
@@ -49,6 +50,11 @@ const codeOf = (error: unknown) => ({ refused: (error as { code?: string }).code
 describe('estimate and allocation agree', () => {
   it.each(shapes.map((shape) => [shape.name, shape] as const))('%s', async (_, shape) => {
     const { file, model } = await load(shape);
+    // an estimate is of a model that will have been measured, without which keys with a bias are not turbo
+    const { hasKBias, headCount, headDimK } = model.info;
+    if (hasKBias) model.attachCalibration(zeroCalibration(model.info));
+    // whose graph holds the queries of a batch once more, of which the estimate, without measurements, knows nothing
+    const centring = hasKBias ? 4 * 512 * headCount * headDimK : 0;
     for (const [typeK, typeV] of pairs) {
       for (const nCtx of lengths) {
         const options = contextOptions({ nCtx, typeK, typeV });
@@ -64,7 +70,7 @@ describe('estimate and allocation agree', () => {
         const { rest: estimatedRest, ...estimatedExact } = dry;
         expect(estimatedExact, name).toEqual(exact);
         const total = rest + exact.kvK + exact.kvV;
-        expect(Math.abs(estimatedRest - rest) / total, name).toBeLessThan(0.1);
+        expect(Math.abs(estimatedRest - rest), name).toBeLessThan(0.1 * total + centring);
       }
     }
   });

@@ -126,6 +126,27 @@ TEST("decode attention: every pair of types at a cache's shape") {
     }
 }
 
+TEST("decode attention: sinks and a bias together, with capped scores and without") {
+    for (const ggml_type type : { GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, GGML_TYPE_TURBO4_64, GGML_TYPE_F16 }) {
+        for (const float softcap : { 0.0f, 4.0f }) {
+            for (const int n_rows : { 1, 4 }) {
+                attention_case c;
+                c.type_k = c.type_v = type;
+                c.dim_k = c.dim_v = type == GGML_TYPE_TURBO4_64 ? 64 : 128;
+                c.gqa = 8;
+                c.n_kv = 300;
+                c.n_rows = n_rows;
+                c.sinks = true;
+                c.softcap = softcap;
+                c.bias_rows = c.dim_k + 1;
+                c.scattered = n_rows == 1;
+                c.n_threads = 2;
+                check_case(c);
+            }
+        }
+    }
+}
+
 TEST("decode attention: any number of threads, the same bits") {
     for (const int n_kv : { 20, 300, 3000 }) {
         attention_case c;

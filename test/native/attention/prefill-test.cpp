@@ -380,6 +380,20 @@ TEST("prefill: more query vectors than one item holds") {
     check_shape(sh);
 }
 
+TEST("prefill: sinks and a bias together, with capped scores and without") {
+    for (const ggml_type type : { GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, GGML_TYPE_TURBO4_64, GGML_TYPE_F16 }) {
+        for (const float softcap : { 0.0f, 20.0f }) {
+            shape sh = plain_shape(type);
+            if (type == GGML_TYPE_TURBO4_64) { sh.dk = sh.dv = 64; }
+            sh.sinks = true;
+            sh.softcap = softcap;
+            sh.bias_rows = sh.dk + 1;
+            sh.scattered = softcap > 0.0f;
+            check_shape(sh);
+        }
+    }
+}
+
 TEST("prefill: K and V that are not finite reach the rows that see them, and no others") {
     const int at = 130; // position; row i sees positions up to 104 + i
     for (const bool in_v : { false, true }) {
