@@ -7,9 +7,8 @@ import type { LoadRequest, LoadResult } from '../contract/engineContract';
 import { ConcertinaError } from '../contract/errors';
 import { keepsCache } from '../contract/fit';
 import { SerialQueue } from '../contract/lib/serialQueue';
-import { isBudget } from '../contract/settings';
 import type { ListedTypes } from './cacheBudget/budgetTypes';
-import { ensurePriced, type Prices } from './cacheBudget/prices';
+import { type Prices, typesOfBudget } from './cacheBudget/prices';
 import { type CalibrationOutcome, type CalibrationRun, ensureCalibrated } from './calibration';
 import { CarryOver } from './contextReuse';
 import { filePages, withProcessMemory } from './memory';
@@ -253,11 +252,8 @@ export class ModelHolder {
   /** The types of each layer, where a budget stands in place of them. */
   private async spend(model: Model, request: CheckedLoad, report: ReportLoad, signal: AbortSignal) {
     const { path, context, api } = request;
-    if (!isBudget(context.typeK)) return { types: {}, notes: [] };
     const listed = (prices: Prices | null) => this.steps.listTypes(path, { ...context, api }, prices);
-    await listed(null); // what is refused is refused before it is measured
-    const { prices, notes } = await this.measure(request, report, signal, (run) => ensurePriced(model, run));
-    return { types: await listed(prices), notes };
+    return this.measure(request, report, signal, (run) => typesOfBudget(model, run, listed));
   }
 
   private async measure<T>(

@@ -32,10 +32,9 @@ import {
   isBudget,
   usualContext,
 } from '../contract/settings';
-import { allFit, budgetsOf, promptCacheIn, refusal, roomIn } from './budgets';
+import { allFit, budgetsOf, longestThatFits, promptCacheIn, refusal, roomIn, step } from './budgets';
 import { BudgetTooSmall, type ListedTypes, listedTypes } from './cacheBudget/budgetTypes';
 import { type Prices, readPrices } from './cacheBudget/prices';
-import { longestThatFits, step } from './longest';
 import { freeMemory } from './memory';
 import type { CoreOptions, Engine, MemoryPlan } from './native/types';
 

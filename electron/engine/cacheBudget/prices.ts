@@ -8,6 +8,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { messageOf } from '../../contract/errors';
+import { isBudget } from '../../contract/settings';
 import { type CalibrationRun, textHash } from '../calibration';
 import type { Context, ContextOptions, Model } from '../native/types';
 import { typeErrors } from './chooser';
@@ -38,6 +39,18 @@ export interface PriceOutcome {
 /** Without a measurement: keys cost as much as values, and all layers alike. */
 export function neutralPrices(layers: number): Prices {
   return { K: new Array(layers).fill(1), V: new Array(layers).fill(1) };
+}
+
+/** The types of each layer, where a budget stands in place of types. Throws what `list` does, before anything is measured. */
+export async function typesOfBudget<T>(
+  model: Model,
+  run: CalibrationRun,
+  list: (prices: Prices | null) => Promise<T>,
+): Promise<{ types: T | null; notes: string[] }> {
+  if (!isBudget(run.options.typeK) && !isBudget(run.options.typeV)) return { types: null, notes: [] };
+  await list(null);
+  const { prices, notes } = await ensurePriced(model, run);
+  return { types: await list(prices), notes };
 }
 
 /** Reads the prices of the model, or measures them, with the calibration that is attached. Throws nothing. */

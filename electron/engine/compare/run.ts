@@ -7,8 +7,8 @@ import type { CompareColumn, CompareFrame } from '../../contract/compare';
 import type { Quality } from '../../contract/compareFigures';
 import { type CompareFacts, type CompareTask, templateOptionsIn } from '../../contract/engineContract';
 import { messageOf } from '../../contract/errors';
-import { type ContextSettings, isBudget } from '../../contract/settings';
-import { ensurePriced } from '../cacheBudget/prices';
+import type { ContextSettings } from '../../contract/settings';
+import { type Prices, typesOfBudget } from '../cacheBudget/prices';
 import { ensureCalibrated } from '../calibration';
 import { breakMarks, marksOf, withoutMarks } from '../escapeSpecialTokens';
 import type { Loan, ModelHolder } from '../modelHolder';
@@ -189,26 +189,20 @@ class Comparison {
     column.begin('context');
     if (checkRoom) await this.room.require([settings]);
     const { gpuLayers: _, ...options } = settings;
-    const run = {
-      places: this.task.calibration,
-      options,
-      onProgress: (fraction: number) => {
-        if (column.value.step !== 'calibration') column.begin('calibration');
-        column.progress(fraction);
-      },
-      skip: this.signal,
+    const onProgress = (fraction: number) => {
+      if (column.value.step !== 'calibration') column.begin('calibration');
+      column.progress(fraction);
     };
+    const run = { places: this.task.calibration, options, onProgress, skip: this.signal };
     const measured = await ensureCalibrated(this.model, run);
+    const list = (prices: Prices | null) => this.planner.listTypes(this.task.path, settings, prices);
+    const spent = await typesOfBudget(this.model, run, list);
     this.signal.throwIfAborted();
-    const priced = isBudget(settings.typeK) ? await ensurePriced(this.model, run) : null;
-    this.signal.throwIfAborted();
-    const types = priced && (await this.planner.listTypes(this.task.path, settings, priced.prices));
-    const context = await this.model.createContext({ ...options, ...types });
+    const context = await this.model.createContext({ ...options, ...spent.types });
     column.context = context;
     const { weights, kvK, kvV, kvF16, compute } = context.memory().parts;
     column.set({ context: context.effective, memory: { weights, kvK, kvV, kvF16, compute } });
-    const notes = [...measured.notes, ...(priced?.notes ?? [])];
-    for (const note of [...context.effective.notes, measured.calibration, ...notes]) {
+    for (const note of [...context.effective.notes, measured.calibration, ...measured.notes, ...spent.notes]) {
       if (note) column.note(note);
     }
   }
