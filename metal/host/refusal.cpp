@@ -102,6 +102,13 @@ std::string turbo_metal_refusal(const turbo_metal_device & device, const ggml_te
     if (!device.has_kernels) {
         return "Metal did not compile the turbo kernels (the log above says why): choose q8_0 for K and V";
     }
+    for (const ggml_tensor * t :
+        { op, (const ggml_tensor *) op->src[0], (const ggml_tensor *) op->src[1], (const ggml_tensor *) op->src[2] }) {
+        if (t != nullptr && ggml_turbo_without_trellis(t->type) != t->type) {
+            return "Metal has no kernels for the trellis of " + name(t) + ": choose " +
+                   ggml_type_name(ggml_turbo_without_trellis(t->type));
+        }
+    }
     switch (op->op) {
         case GGML_OP_SET_ROWS:
             if (ggml_turbo_is_turbo(op->type) && is_plain(op->src[0]->type) && has_rows(op->src[0])) {

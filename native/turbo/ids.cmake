@@ -1,7 +1,7 @@
 # Our type ids are written into session files. This stops the configuration when the pin's enum uses one.
 
 cmake_policy(SET CMP0057 NEW) # also as a script, which npm run bump makes of it
-set(CONCERTINA_TYPE_IDS 33 36 37 38) # as in ggml-turbo.h
+set(CONCERTINA_TYPE_IDS 4 5 31 32 33 36 37 38) # as in ggml-turbo.h
 
 file(STRINGS "${CONCERTINA_UPSTREAM}/ggml/include/ggml.h" type_lines REGEX "^ +GGML_TYPE_[A-Z0-9_]+ *= *[0-9]+ *,")
 list(LENGTH type_lines type_count)

@@ -17,7 +17,7 @@
 // | turbo_kv_mean_in, _out       | llama-graph.cpp, build_attn with llm_graph_input_attn_kv and _kv_iswa | kv-mean.cpp |
 // | turbo_kv_mean_undo, _redo    | llama-kv-cache.cpp, llama_kv_cache::build_rope_shift    | kv-mean.cpp |
 // | turbo_state_type            | llama-kv-cache.cpp, state_write_data, state_read_data   | kv-mean.cpp |
-// | GGML_TYPE_TURBO4, _TURBO3   | common/arg.cpp, kv_cache_types                          | ggml-turbo.h      |
+// | GGML_TYPE_TURBO4 ...        | common/arg.cpp, kv_cache_types                          | ggml-turbo.h      |
 // | ggml_turbo_type_from_name   | llama-bench.cpp, ggml_type_from_name                    | turbo-types.c     |
 #pragma once
 
@@ -32,41 +32,33 @@ extern "C" {
 #endif
 
 // Rows of ggml.c's type_traits.
-#define TURBO_TYPE_TRAITS \
-    TURBO_TRAITS_ROW(GGML_TYPE_TURBO4, turbo4, TURBO_GROUP), TURBO_TRAITS_ROW(GGML_TYPE_TURBO3, turbo3, TURBO_GROUP), \
-        TURBO_TRAITS_ROW(GGML_TYPE_TURBO4_64, turbo4_64, TURBO_GROUP_64), \
-        TURBO_TRAITS_ROW(GGML_TYPE_TURBO3_64, turbo3_64, TURBO_GROUP_64)
+#define TURBO_TYPE_TRAITS TURBO_EACH_TYPE(TURBO_TRAITS_ROW)
 
-#define TURBO_TRAITS_ROW(id, name, group) \
-    [id] = { .type_name = #name, \
+#define TURBO_TRAITS_ROW(ID, name, group) \
+    [GGML_TYPE_##ID] = { .type_name = #name, \
         .blck_size = group, \
         .type_size = sizeof(block_##name), \
         .is_quantized = true, \
         .to_float = turbo_to_float_##name, \
-        .from_float_ref = turbo_from_float_ref_##name }
+        .from_float_ref = turbo_from_float_ref_##name },
 
 // Rows of ggml-cpu.c's type_traits_cpu.
-#define TURBO_CPU_TYPE_TRAITS \
-    TURBO_CPU_TRAITS_ROW(GGML_TYPE_TURBO4, turbo4), TURBO_CPU_TRAITS_ROW(GGML_TYPE_TURBO3, turbo3), \
-        TURBO_CPU_TRAITS_ROW(GGML_TYPE_TURBO4_64, turbo4_64), TURBO_CPU_TRAITS_ROW(GGML_TYPE_TURBO3_64, turbo3_64)
+#define TURBO_CPU_TYPE_TRAITS TURBO_EACH_TYPE(TURBO_CPU_TRAITS_ROW)
 
-#define TURBO_CPU_TRAITS_ROW(id, name) \
-    [id] = { .from_float = turbo_from_float_##name, \
+#define TURBO_CPU_TRAITS_ROW(ID, name, group) \
+    [GGML_TYPE_##ID] = { .from_float = turbo_from_float_##name, \
         .vec_dot = turbo_vec_dot_##name, \
         .vec_dot_type = GGML_TYPE_Q8_0, \
-        .nrows = 1 }
+        .nrows = 1 },
 
-#define TURBO_DECLARE(name) \
+#define TURBO_DECLARE(ID, name, group) \
     void turbo_to_float_##name(const void * x, float * y, int64_t k); \
     void turbo_from_float_ref_##name(const float * x, void * y, int64_t k); \
     void turbo_from_float_##name(const float * x, void * y, int64_t k); \
     void turbo_vec_dot_##name( \
         int n, float * s, size_t bs, const void * vx, size_t bx, const void * vy, size_t by, int nrc);
 
-TURBO_DECLARE(turbo4)
-TURBO_DECLARE(turbo3)
-TURBO_DECLARE(turbo4_64)
-TURBO_DECLARE(turbo3_64)
+TURBO_EACH_TYPE(TURBO_DECLARE)
 
 // Quantizes nrows rows of n_per_row values with the reference.
 // Returns the bytes written; 0 when type is not a turbo type, on which the caller's size check aborts.

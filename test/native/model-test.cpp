@@ -51,6 +51,12 @@ TEST("effective types follow head_dim") {
         CHECK(res.type_v == row.v3);
         CHECK((res.reason_k == nullptr) == (res.type_k == GGML_TYPE_TURBO4));
         CHECK((res.reason_v == nullptr) == (res.type_v == GGML_TYPE_TURBO3));
+        const llama_turbo_resolution trellis =
+            llama_turbo_resolve(model.get(), GGML_TYPE_TURBO4_TCQ, GGML_TYPE_TURBO3_TCQ, true);
+        CHECK(ggml_turbo_without_trellis(trellis.type_k) == row.k4);
+        CHECK(ggml_turbo_without_trellis(trellis.type_v) == row.v3);
+        CHECK((trellis.type_k == row.k4) == !ggml_turbo_is_turbo(row.k4));
+        CHECK((trellis.reason_k == nullptr) == (trellis.type_k == GGML_TYPE_TURBO4_TCQ));
         CHECK(make_context(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO3) != nullptr);
     }
 }
@@ -143,6 +149,8 @@ static void check_logits(bool shift) {
         CHECK_LE(relative_mse(f16, logits(GGML_TYPE_TURBO4, GGML_TYPE_Q8_0)), q4_0);
         CHECK_LE(relative_mse(f16, logits(GGML_TYPE_F16, GGML_TYPE_TURBO4)), q4_0);
         CHECK_LE(relative_mse(f16, logits(GGML_TYPE_TURBO3, GGML_TYPE_TURBO3)), 5 * q4_0);
+        CHECK_LE(relative_mse(f16, logits(GGML_TYPE_TURBO4_TCQ, GGML_TYPE_TURBO4_TCQ)), q4_0);
+        CHECK_LE(relative_mse(f16, logits(GGML_TYPE_TURBO3_TCQ, GGML_TYPE_TURBO3_TCQ)), 4 * q4_0);
     }
 }
 

@@ -1,11 +1,18 @@
 // Test data shared by the cases.
 #pragma once
 
+#include "ggml-turbo.h"
 #include "turbo-codec.h"
 
 #include <cmath>
 #include <random>
 #include <vector>
+
+// Types by turbo_format_id.
+const ggml_type TURBO_TYPES[TURBO_FORMAT_COUNT] = {
+#define TYPE_OF_FORMAT(ID, name, group) GGML_TYPE_##ID,
+    TURBO_EACH_TYPE(TYPE_OF_FORMAT)
+};
 
 inline std::vector<float> gaussian(size_t n, float sigma = 1.0f, unsigned seed = 1) {
     std::mt19937 rng(seed);

@@ -12,9 +12,6 @@
 
 namespace {
 
-const ggml_type TYPES[TURBO_FORMAT_COUNT] = { GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, GGML_TYPE_TURBO4_64,
-    GGML_TYPE_TURBO3_64 };
-
 // Rows into a cache of two slices, both addressed by the one list of rows, as ggml broadcasts it.
 struct set_rows {
     static const int64_t WIDTH = 5 * 128, CELLS = 9, SLICES = 2;
@@ -49,9 +46,9 @@ struct set_rows {
 };
 
 std::vector<uint8_t> expected(int id, const std::vector<int64_t> & to) {
-    set_rows s(TYPES[id], to);
+    set_rows s(TURBO_TYPES[id], to);
     std::vector<uint8_t> out = s.bytes();
-    const size_t row = ggml_row_size(TYPES[id], s.WIDTH);
+    const size_t row = ggml_row_size(TURBO_TYPES[id], s.WIDTH);
     for (int64_t slice = 0; slice < s.SLICES; ++slice) {
         for (size_t i = 0; i < to.size(); ++i) {
             const float * x = (const float *) s.x->data + (slice * to.size() + i) * s.WIDTH;
@@ -70,7 +67,7 @@ TEST("set_rows: any number of threads stores the reference's bytes and nothing e
         for (const std::vector<int64_t> & to : lists) {
             const std::vector<uint8_t> want = expected(id, to);
             for (int nth : { 1, 2, 3, 7, 64 }) {
-                set_rows s(TYPES[id], to);
+                set_rows s(TURBO_TYPES[id], to);
                 for (int ith = nth - 1; ith >= 0; --ith) { CHECK(s.run(ith, nth)); }
                 CHECK(s.bytes() == want);
             }
@@ -81,14 +78,14 @@ TEST("set_rows: any number of threads stores the reference's bytes and nothing e
 TEST("set_rows: threads share the groups of a single row") {
     for (int id = 0; id < TURBO_FORMAT_COUNT; ++id) {
         for (int ith = 0; ith < 2; ++ith) {
-            set_rows s(TYPES[id], { 2 });
+            set_rows s(TURBO_TYPES[id], { 2 });
             const std::vector<uint8_t> before = s.bytes();
             s.run(ith, 2);
             const std::vector<uint8_t> after = s.bytes();
             size_t changed = 0;
             for (size_t i = 0; i < after.size(); ++i) { changed += after[i] != before[i]; }
             CHECK(changed > 0);
-            CHECK(changed <= s.SLICES * ggml_row_size(TYPES[id], s.WIDTH) / 2);
+            CHECK(changed <= s.SLICES * ggml_row_size(TURBO_TYPES[id], s.WIDTH) / 2);
         }
     }
 }

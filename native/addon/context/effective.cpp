@@ -12,7 +12,8 @@ namespace {
 
 // what upstream's own tools allow for a KV cache, and ours
 constexpr ggml_type knownTypes[] = { GGML_TYPE_F32, GGML_TYPE_F16, GGML_TYPE_BF16, GGML_TYPE_Q8_0, GGML_TYPE_Q5_1,
-    GGML_TYPE_Q5_0, GGML_TYPE_IQ4_NL, GGML_TYPE_Q4_1, GGML_TYPE_Q4_0, GGML_TYPE_TURBO4, GGML_TYPE_TURBO3 };
+    GGML_TYPE_Q5_0, GGML_TYPE_IQ4_NL, GGML_TYPE_Q4_1, GGML_TYPE_Q4_0, GGML_TYPE_TURBO4, GGML_TYPE_TURBO3,
+    GGML_TYPE_TURBO4_TCQ, GGML_TYPE_TURBO3_TCQ };
 
 ggml_type typeOf(const std::string & name, const char * side) {
     std::string names;

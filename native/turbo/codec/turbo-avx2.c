@@ -3,6 +3,7 @@
 // Floating-point contraction is off (CMakeLists.txt): the quantizer must store the reference's bytes.
 
 #include "turbo-codec.h"
+#include "turbo-trellis.h"
 
 #include <immintrin.h>
 #include <string.h>
@@ -10,6 +11,27 @@
 #define INLINE static inline __attribute__((always_inline))
 
 #include "turbo-search-avx2.inl"
+
+INLINE __m256i error_squares(__m256i x, const int16_t * level) {
+    const __m256i e = _mm256_abs_epi16(_mm256_sub_epi16(x, _mm256_loadu_si256((const __m256i *) level)));
+    const __m256i most = _mm256_min_epi16(e, _mm256_set1_epi16(252));
+    return _mm256_mullo_epi16(most, most);
+}
+
+INLINE __m256i least_sums(__m256i paths, const int16_t (*level)[TURBO_STATES], short x,
+    const int16_t (*level2)[TURBO_STATES], short x2, int two) {
+    const __m256i half[2] = { _mm256_permute4x64_epi64(paths, 0x44), _mm256_permute4x64_epi64(paths, 0xee) };
+    __m256i best[2] = { _mm256_set1_epi16(-1), _mm256_set1_epi16(-1) };
+    _Pragma("GCC unroll 16") for (int before = 0; before < TURBO_STATES; ++before) {
+        const __m256i path = _mm256_shuffle_epi8(half[before / 8], _mm256_set1_epi16(before % 8 * 0x202 + 0x100));
+        __m256i sum = _mm256_adds_epu16(path, error_squares(_mm256_set1_epi16(x), level[before]));
+        if (two) { sum = _mm256_adds_epu16(sum, error_squares(_mm256_set1_epi16(x2), level2[before])); }
+        best[before % 2] = _mm256_min_epu16(best[before % 2], sum);
+    }
+    return _mm256_min_epu16(best[0], best[1]);
+}
+
+#include "turbo-path-x86.inl"
 
 #define LEVEL  "avx2"
 #define CHUNK  32
@@ -97,6 +119,67 @@ INLINE __m256i levels_turbo3_64(const block_turbo3_64 * b, int i) {
     const __m256i code =
         _mm256_blend_epi32(code3(word0, word1, word2, 2 * i), code3(word0, word1, word2, 2 * i + 1), 0xcc);
     return _mm256_shuffle_epi8(table3(), code);
+}
+
+// Levels of 32 values of a type with a trellis, from codes a byte each; `own` and `before`: its tables.
+INLINE __m256i lookup_trellis(
+    const int8_t own[][16], const int8_t before[][16], int words, __m256i codes, __m256i codes_before) {
+    __m256i level = _mm256_setzero_si256();
+    for (int e = 0; e < (words == 4 ? 1 : 4); ++e) {
+        const __m256i sum =
+            _mm256_add_epi8(_mm256_shuffle_epi8(broadcast_table(_mm_loadu_si128((const __m128i *) own[e])), codes),
+                _mm256_shuffle_epi8(broadcast_table(_mm_loadu_si128((const __m128i *) before[e])), codes_before));
+        const __m256i dword_e = _mm256_cmpeq_epi32(_mm256_setr_epi32(0, 1, 2, 3, 0, 1, 2, 3), _mm256_set1_epi32(e));
+        level = words == 4 ? sum : _mm256_blendv_epi8(level, sum, dword_e);
+    }
+    return level;
+}
+
+// Words of 32 values out of a register, the codes in `shift` bits: own is the order of the words, before that of the words before,
+// where those marked in `wraps` come from the lane before.
+INLINE __m256i levels_of_words(const int8_t own[][16], const int8_t before[][16], int words, __m256i bytes, int shift,
+    __m256i order, __m256i order_before, __m256i wraps) {
+    const __m256i codes = _mm256_and_si256(_mm256_srli_epi16(bytes, shift), _mm256_set1_epi8(15));
+    return lookup_trellis(own, before, words, _mm256_permutevar8x32_epi32(codes, order),
+        _mm256_shuffle_epi8(_mm256_permutevar8x32_epi32(codes, order_before), wraps));
+}
+
+// bytes in place, those of some dwords rotated by one
+INLINE __m256i wrap_dwords(int first, int fifth) {
+    const __m128i in_place = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m128i wrapped = _mm_setr_epi8(3, 0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    return _mm256_set_m128i(fifth ? wrapped : in_place, first ? wrapped : in_place);
+}
+
+INLINE __m256i levels_turbo4_tcq(const block_turbo4_tcq * b, int i) {
+    return levels_of_words(turbo4_tcq_own, turbo4_tcq_before, 4,
+        _mm256_loadu_si256((const __m256i *) (b->qs + i % 2 * 32)), i / 2 * 4,
+        _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6), wrap_dwords(1, 0));
+}
+
+INLINE __m256i levels_turbo4_tcq_64(const block_turbo4_tcq_64 * b, int i) {
+    return levels_of_words(turbo4_tcq_own, turbo4_tcq_before, 4, _mm256_loadu_si256((const __m256i *) b->qs), i * 4,
+        _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_setr_epi32(3, 0, 1, 2, 7, 4, 5, 6), wrap_dwords(1, 1));
+}
+
+// 24 bytes of codes, in six dwords from dword `at` on
+INLINE __m256i levels_of_triples(
+    __m256i bytes, int at, int shift, int wrap_first, int wrap_fourth, __m256i before_both) {
+    return levels_of_words(turbo3_tcq_own, turbo3_tcq_before, 3, bytes, shift,
+        _mm256_add_epi32(_mm256_setr_epi32(0, 1, 2, 2, 3, 4, 5, 5), _mm256_set1_epi32(at)),
+        _mm256_add_epi32(before_both, _mm256_set1_epi32(at)), wrap_dwords(wrap_first, wrap_fourth));
+}
+
+INLINE __m256i levels_turbo3_tcq(const block_turbo3_tcq * b, int i) {
+    // the 32 bytes that end, or begin, where the block does
+    const __m256i bytes = _mm256_loadu_si256((const __m256i *) (i % 2 ? b->qs + 16 : (const uint8_t *) b));
+    return levels_of_triples(bytes, i % 2 ? 2 : 1, i / 2 * 4, 1, 0, _mm256_setr_epi32(5, 0, 1, 1, 2, 3, 4, 4));
+}
+
+INLINE __m256i levels_turbo3_tcq_64(const block_turbo3_tcq_64 * b, int i) {
+    const __m256i bytes =
+        _mm256_set_m128i(_mm_loadl_epi64((const __m128i *) (b->qs + 16)), _mm_loadu_si128((const __m128i *) b->qs));
+    return levels_of_triples(bytes, 0, i * 4, 1, 1, _mm256_setr_epi32(2, 0, 1, 1, 5, 3, 4, 4));
 }
 
 INLINE void store_levels(levels level, const float * step, float * y) {

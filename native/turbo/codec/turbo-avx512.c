@@ -1,6 +1,7 @@
 // Inner loops for AVX-512 with BW, VL, DQ and VNNI. The rules of turbo-avx2.c apply.
 
 #include "turbo-codec.h"
+#include "turbo-trellis.h"
 
 #include <immintrin.h>
 #include <string.h>
@@ -8,6 +9,29 @@
 #define INLINE static inline __attribute__((always_inline))
 
 #include "turbo-search-avx2.inl"
+
+INLINE __m512i error_squares(__m512i x, const int16_t * level) {
+    const __m512i e = _mm512_abs_epi16(_mm512_sub_epi16(x, _mm512_loadu_si512(level)));
+    const __m512i most = _mm512_min_epi16(e, _mm512_set1_epi16(252));
+    return _mm512_mullo_epi16(most, most);
+}
+
+// two codes before in each register
+INLINE __m256i least_sums(__m256i paths, const int16_t (*level)[TURBO_STATES], short x,
+    const int16_t (*level2)[TURBO_STATES], short x2, int two) {
+    __m512i best = _mm512_set1_epi16(-1);
+    _Pragma("GCC unroll 8") for (int before = 0; before < TURBO_STATES; before += 2) {
+        const __m512i both =
+            _mm512_inserti64x4(_mm512_set1_epi16((short) before), _mm256_set1_epi16((short) (before + 1)), 1);
+        const __m512i path = _mm512_permutexvar_epi16(both, _mm512_castsi256_si512(paths));
+        __m512i sum = _mm512_adds_epu16(path, error_squares(_mm512_set1_epi16(x), level[before]));
+        if (two) { sum = _mm512_adds_epu16(sum, error_squares(_mm512_set1_epi16(x2), level2[before])); }
+        best = _mm512_min_epu16(best, sum);
+    }
+    return _mm256_min_epu16(_mm512_castsi512_si256(best), _mm512_extracti64x4_epi64(best, 1));
+}
+
+#include "turbo-path-x86.inl"
 
 #define LEVEL  "avx512"
 #define CHUNK  64
@@ -105,6 +129,62 @@ INLINE __m512i levels_turbo3_64(const block_turbo3_64 * b, int i) {
     const __m512i word0 = words4(_mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 2, 2), qs);
     const __m512i word1 = words4(_mm512_setr_epi32(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 3, 3, 3), qs);
     return lookup3(word, 0xcc00, word0, word1, word);
+}
+
+// Levels of 64 values of a type with a trellis: turbo-avx2.c.
+INLINE __m512i lookup_trellis(
+    const int8_t own[][16], const int8_t before[][16], int words, __m512i codes, __m512i codes_before) {
+    __m512i level = _mm512_setzero_si512();
+    for (int e = 0; e < (words == 4 ? 1 : 4); ++e) {
+        const __m512i own_e = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *) own[e]));
+        const __m512i before_e = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *) before[e]));
+        const __m512i sum =
+            _mm512_add_epi8(_mm512_shuffle_epi8(own_e, codes), _mm512_shuffle_epi8(before_e, codes_before));
+        level = words == 4 ? sum : _mm512_mask_blend_epi32((__mmask16) (0x1111 << e), level, sum);
+    }
+    return level;
+}
+
+// wraps: dwords before which comes the lane before
+INLINE __m512i levels_of_words(const int8_t own[][16], const int8_t before[][16], int words, __m512i codes,
+    __m512i order, __m512i order_before, __mmask16 wraps) {
+    const __m512i codes_before = _mm512_permutexvar_epi32(order_before, codes);
+    return lookup_trellis(own, before, words, _mm512_permutexvar_epi32(order, codes),
+        _mm512_mask_rol_epi32(codes_before, wraps, codes_before, 8));
+}
+
+INLINE __m512i low_codes(__m512i bytes) { return _mm512_and_si512(bytes, _mm512_set1_epi8(15)); }
+
+INLINE __m512i levels_turbo4_tcq(const block_turbo4_tcq * b, int i) {
+    const __m512i bytes = _mm512_loadu_si512(b->qs);
+    return levels_of_words(turbo4_tcq_own, turbo4_tcq_before, 4,
+        low_codes(i == 0 ? bytes : _mm512_srli_epi16(bytes, 4)),
+        _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+        _mm512_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6, 15, 8, 9, 10, 11, 12, 13, 14), 0x0101);
+}
+
+INLINE __m512i levels_turbo4_tcq_64(const block_turbo4_tcq_64 * b, int i) {
+    (void) i;
+    const __m256i bytes = _mm256_loadu_si256((const __m256i *) b->qs);
+    return levels_of_words(turbo4_tcq_own, turbo4_tcq_before, 4, low_codes(join(bytes, _mm256_srli_epi16(bytes, 4))),
+        _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+        _mm512_setr_epi32(3, 0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10, 15, 12, 13, 14), 0x1111);
+}
+
+INLINE __m512i levels_turbo3_tcq(const block_turbo3_tcq * b, int i) {
+    const __m512i bytes = _mm512_maskz_loadu_epi32(0x0fff, b->qs);
+    return levels_of_words(turbo3_tcq_own, turbo3_tcq_before, 3,
+        low_codes(i == 0 ? bytes : _mm512_srli_epi16(bytes, 4)),
+        _mm512_setr_epi32(0, 1, 2, 2, 3, 4, 5, 5, 6, 7, 8, 8, 9, 10, 11, 11),
+        _mm512_setr_epi32(5, 0, 1, 1, 2, 3, 4, 4, 11, 6, 7, 7, 8, 9, 10, 10), 0x0101);
+}
+
+INLINE __m512i levels_turbo3_tcq_64(const block_turbo3_tcq_64 * b, int i) {
+    (void) i;
+    const __m256i bytes = _mm256_maskz_loadu_epi32(0x3f, b->qs);
+    return levels_of_words(turbo3_tcq_own, turbo3_tcq_before, 3, low_codes(join(bytes, _mm256_srli_epi16(bytes, 4))),
+        _mm512_setr_epi32(0, 1, 2, 2, 3, 4, 5, 5, 8, 9, 10, 10, 11, 12, 13, 13),
+        _mm512_setr_epi32(2, 0, 1, 1, 5, 3, 4, 4, 10, 8, 9, 9, 13, 11, 12, 12), 0x1111);
 }
 
 INLINE void store_levels(levels level, const float * step, float * y) {

@@ -13,19 +13,34 @@ extern "C" {
 #endif
 
 enum turbo_format_id {
-    TURBO_FORMAT_4,
-    TURBO_FORMAT_3,
-    TURBO_FORMAT_4_64,
-    TURBO_FORMAT_3_64,
-    TURBO_FORMAT_COUNT,
+#define TURBO_FORMAT_ID(ID, name, group) TURBO_FORMAT_##ID,
+    TURBO_EACH_TYPE(TURBO_FORMAT_ID)
+#undef TURBO_FORMAT_ID
+        TURBO_FORMAT_COUNT,
+};
+
+#define TURBO_STATES 16 // of a trellis: the codes of 4 bits
+
+// A trellis as turbo-layout.h describes it.
+struct turbo_trellis {
+    int words; // codes for four values: 4, or 3
+    int unit;  // of path metrics: steps of a level
+    const int8_t (*own)[TURBO_STATES];    // tables by e%4: all four, or one for all where words is 4
+    const int8_t (*before)[TURBO_STATES];
+};
+
+// Its levels as the path search takes them, in quarters of a step: [e%4][code before][code].
+struct turbo_branches {
+    int16_t level[4][TURBO_STATES][TURBO_STATES];
 };
 
 struct turbo_format {
     int group;      // values per block
     int quarter;    // values per sub-scale: group/4, 32 or 16
-    int n_levels;   // magnitudes: 8 or 4
+    int n_levels;   // magnitudes: 8 or 4; 0 with a trellis
     size_t block_size; // bytes
-    const uint8_t * levels;     // magnitudes, ascending
+    const uint8_t * levels;     // magnitudes, ascending; NULL with a trellis
+    const struct turbo_trellis * trellis; // or NULL
     float d_of_rms;   // first guess of d for a group of rms 1
 };
 
@@ -38,6 +53,15 @@ extern const struct turbo_format turbo_formats[TURBO_FORMAT_COUNT];
 // The search over sub-scales counts magnitudes in units of 4*d*TURBO_UNIT, in whole numbers: sums have no order there. A
 // multiplier m then costs m*(m*norm - 8*dot), in units of (d*TURBO_UNIT)^2 and up to a constant.
 #define TURBO_SEARCH_UNIT (4.0f * TURBO_UNIT)
+
+#define TURBO_SATURATE 262144.0f // 2^18, beyond the largest value of a block
+#define TURBO_FP16_MAX 65504.0f
+
+// All layouts begin with d and sub, before qs.
+struct turbo_block_head {
+    uint16_t d;
+    uint16_t sub;
+};
 
 // Result of the search over one quarter.
 struct turbo_fit {
@@ -55,6 +79,12 @@ struct turbo_kernels {
     // idx: magnitude index of each value of a quarter for the given step
     void (*assign)(const struct turbo_format * f, const float * a, float scale, uint8_t * idx);
 
+    // Codes of the path of least error around the ring of a quarter: n of them, in the order of the ring, for each of two sets of
+    // values (a path waits for the step before, and two of them for each other's less). x: these in the same order, in quarters of
+    // a step. Metrics are whole numbers of 16 bits (turbo-path.inl), so that every SIMD level finds the same paths.
+    void (*paths)(const struct turbo_branches * b, int words, int n, const int16_t x[2][TURBO_GROUP / TURBO_SUBSCALES],
+        uint8_t code[2][TURBO_GROUP / TURBO_SUBSCALES]);
+
     // k values, a multiple of the group, in blocks at x
     void (*to_float[TURBO_FORMAT_COUNT])(const void * x, float * y, int64_t k);
     // n values in blocks at vx against n values in turbo_block_q8 at vy; the other arguments are ggml_vec_dot_t's
@@ -62,6 +92,10 @@ struct turbo_kernels {
     void (*vec_dot[TURBO_FORMAT_COUNT])(
         int n, float * s, size_t bs, const void * vx, size_t bx, const void * vy, size_t by, int nrc);
 };
+
+// Entries of these two, of functions of a level's file.
+#define TURBO_TO_FLOAT(ID, name, group) [TURBO_FORMAT_##ID] = to_float_##name,
+#define TURBO_VEC_DOT(ID, name, group)  [TURBO_FORMAT_##ID] = vec_dot_##name,
 
 extern const struct turbo_kernels turbo_kernels_ref;
 extern const struct turbo_kernels turbo_kernels_avx2;
@@ -79,6 +113,20 @@ const struct turbo_kernels * turbo_kernels_at(const char * level);
 //   a NaN makes d of its group NaN, so that the damage stays as visible as in an f16 cache;
 //   a group too small for an fp16 scale is stored as zero.
 void turbo_quantize(const struct turbo_kernels * kern, enum turbo_format_id id, const float * x, void * y, int64_t k);
+
+// The same for a format that is in no table, such as one whose trellis is being trained (test/native/trellis).
+void turbo_quantize_as(
+    const struct turbo_kernels * kern, const struct turbo_format * f, const float * x, void * y, int64_t k);
+
+// The levels of a trellis as turbo_kernels.paths wants them.
+void turbo_trellis_branches(const struct turbo_trellis * t, struct turbo_branches * b);
+
+// Writes d, sub-scales and codes of a group. a: |x|, none of them a NaN; d: a first guess.
+void turbo_trellis_encode(const struct turbo_kernels * kern, const struct turbo_format * f,
+    const struct turbo_branches * b, const float * x, const float * a, float d, void * block);
+
+// The signed levels of a block's codes, by value.
+void turbo_trellis_levels(const struct turbo_format * f, const uint8_t * qs, int8_t * level);
 
 // Unpacks one block: d as fp16 bits, sub-scales, and per value the signed level.
 void turbo_unpack(

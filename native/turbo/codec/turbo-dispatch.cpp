@@ -51,27 +51,23 @@ extern "C" const char * ggml_turbo_simd_level(void) { return kernels().level; }
 
 extern "C" ggml_to_float_t turbo_v_decoder(ggml_type type, ggml_to_float_t to_float) {
     switch ((int) type) {
-        case GGML_TYPE_TURBO4: return kernels().to_float[TURBO_FORMAT_4];
-        case GGML_TYPE_TURBO3: return kernels().to_float[TURBO_FORMAT_3];
-        case GGML_TYPE_TURBO4_64: return kernels().to_float[TURBO_FORMAT_4_64];
-        case GGML_TYPE_TURBO3_64: return kernels().to_float[TURBO_FORMAT_3_64];
+#define TURBO_DECODER(ID, name, group) \
+    case GGML_TYPE_##ID: return kernels().to_float[TURBO_FORMAT_##ID];
+        TURBO_EACH_TYPE(TURBO_DECODER)
         default: return to_float;
     }
 }
 
-#define TURBO_CPU_FUNCTIONS(name, id) \
+#define TURBO_CPU_FUNCTIONS(ID, name, group) \
     extern "C" void turbo_from_float_##name(const float * x, void * y, int64_t k) { \
-        turbo_quantize(&kernels(), id, x, y, k); \
+        turbo_quantize(&kernels(), TURBO_FORMAT_##ID, x, y, k); \
     } \
     extern "C" void turbo_vec_dot_##name( \
         int n, float * s, size_t bs, const void * vx, size_t bx, const void * vy, size_t by, int nrc) { \
-        kernels().vec_dot[id](n, s, bs, vx, bx, vy, by, nrc); \
+        kernels().vec_dot[TURBO_FORMAT_##ID](n, s, bs, vx, bx, vy, by, nrc); \
     }
 
-TURBO_CPU_FUNCTIONS(turbo4, TURBO_FORMAT_4)
-TURBO_CPU_FUNCTIONS(turbo3, TURBO_FORMAT_3)
-TURBO_CPU_FUNCTIONS(turbo4_64, TURBO_FORMAT_4_64)
-TURBO_CPU_FUNCTIONS(turbo3_64, TURBO_FORMAT_3_64)
+TURBO_EACH_TYPE(TURBO_CPU_FUNCTIONS)
 
 // --- SET_ROWS into a turbo cache. Upstream deals out rows, and a decode step has one: its groups, whose search for sub-scales
 // costs some microseconds each, are dealt out here instead.

@@ -19,6 +19,17 @@
 #include <stdint.h>
 #endif
 
+// Every turbo type: X(name of its ids, name, values of a block).
+#define TURBO_EACH_TYPE(X) \
+    X(TURBO4, turbo4, TURBO_GROUP) \
+    X(TURBO3, turbo3, TURBO_GROUP) \
+    X(TURBO4_64, turbo4_64, TURBO_GROUP_64) \
+    X(TURBO3_64, turbo3_64, TURBO_GROUP_64) \
+    X(TURBO4_TCQ, turbo4_tcq, TURBO_GROUP) \
+    X(TURBO3_TCQ, turbo3_tcq, TURBO_GROUP) \
+    X(TURBO4_TCQ_64, turbo4_tcq_64, TURBO_GROUP_64) \
+    X(TURBO3_TCQ_64, turbo3_tcq_64, TURBO_GROUP_64)
+
 #define TURBO_GROUP     128
 #define TURBO_GROUP_64  64
 #define TURBO_SUBSCALES 4
@@ -66,6 +77,26 @@ typedef struct {
     uint16_t sub;
     uint8_t qs[3 * TURBO_GROUP_64 / 8];
 } block_turbo3_64;
+
+// The _tcq types have blocks of the same sizes, with a trellis (trellis-coded quantization) in place of levels for each value: a value
+// depends on two codes of 4 bits, its own and the one before it, so that each code takes part in two values and more, and an encoder
+// that searches the best path finds a smaller error in the same bits. Decoding needs no search and no order.
+//
+// A quarter of Q values has n codes, n = Q in turbo4_tcq and 3*Q/4 in turbo3_tcq: code i of quarter q is in bits 4*(q/2) of byte
+// (q%2)*n + i of qs. Code i is word w = i/4 of lane i%4. Before word w of a lane comes word w - 1, before word 0 the last word of
+// the lane before, and of the last lane for the first: a ring through all codes. So a vector of codes and the one before it are a
+// word apart. Value 4*e + lane of the quarter belongs to word e in turbo4_tcq. In turbo3_tcq three words have four values: to word
+// 3*(e/4) + min(e%4, 2). Its level is
+//
+//     own[e%4][code] + before[e%4][code before it]
+//
+// of the tables in turbo-trellis.h (turbo4_tcq has one for all e), at most TURBO_TCQ_LEVEL_MAX in size.
+#define TURBO_TCQ_LEVEL_MAX 127
+
+typedef block_turbo4 block_turbo4_tcq;
+typedef block_turbo3 block_turbo3_tcq;
+typedef block_turbo4_64 block_turbo4_tcq_64;
+typedef block_turbo3_64 block_turbo3_tcq_64;
 
 // The activation format that dot products take: ggml's q8_0.
 #define TURBO_Q8_BLOCK 32

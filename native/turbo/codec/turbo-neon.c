@@ -61,6 +61,59 @@ static void search(const struct turbo_format * f, const int16_t * a, int first, 
     }
 }
 
+typedef uint16x8x2_t metrics;
+
+INLINE metrics equal_metrics(void) { return (metrics) { { vdupq_n_u16(0), vdupq_n_u16(0) } }; }
+
+INLINE metrics state_numbers(void) {
+    const uint16_t number[TURBO_STATES] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
+    return (metrics) { { vld1q_u16(number), vld1q_u16(number + 8) } };
+}
+
+INLINE metrics one_metric(int state) {
+    const metrics number = state_numbers();
+    metrics m;
+    for (int h = 0; h < 2; ++h) {
+        m.val[h] = vbicq_u16(vdupq_n_u16(0xfff0), vceqq_u16(number.val[h], vdupq_n_u16(state)));
+    }
+    return m;
+}
+
+INLINE void store_metrics(uint16_t * p, metrics m) {
+    vst1q_u16(p, m.val[0]);
+    vst1q_u16(p + 8, m.val[1]);
+}
+
+INLINE uint16x8_t error_squares(int16x8_t x, const int16_t * level) {
+    const uint16x8_t e = vreinterpretq_u16_s16(vabdq_s16(x, vld1q_s16(level)));
+    const uint16x8_t most = vminq_u16(e, vdupq_n_u16(252));
+    return vmulq_u16(most, most);
+}
+
+INLINE metrics extend(
+    metrics m, const int16_t (*level)[TURBO_STATES], int x, const int16_t (*level2)[TURBO_STATES], int x2, int two) {
+    const metrics number = state_numbers();
+    uint16_t path[TURBO_STATES];
+    metrics best;
+    for (int h = 0; h < 2; ++h) {
+        vst1q_u16(path + 8 * h, vbslq_u16(vdupq_n_u16(15), number.val[h], m.val[h]));
+        best.val[h] = vdupq_n_u16(65535);
+    }
+    for (int before = 0; before < TURBO_STATES; ++before) {
+        for (int h = 0; h < 2; ++h) {
+            uint16x8_t sum =
+                vqaddq_u16(vdupq_n_u16(path[before]), error_squares(vdupq_n_s16(x), level[before] + 8 * h));
+            if (two) { sum = vqaddq_u16(sum, error_squares(vdupq_n_s16(x2), level2[before] + 8 * h)); }
+            best.val[h] = vminq_u16(best.val[h], sum);
+        }
+    }
+    const uint16x8_t least = vdupq_n_u16(vminvq_u16(vminq_u16(best.val[0], best.val[1])) & 0xfff0);
+    for (int h = 0; h < 2; ++h) { best.val[h] = vsubq_u16(best.val[h], least); }
+    return best;
+}
+
+#include "turbo-path.inl"
+
 #define LEVEL  "neon"
 #define CHUNK  16
 #define FLOATS 8
@@ -92,10 +145,14 @@ INLINE void store_counts(floats v, const floats * threshold, int n, uint8_t * id
 // decoding
 //
 
-#define levels_turbo4    turbo_neon_turbo4
-#define levels_turbo3    turbo_neon_turbo3
-#define levels_turbo4_64 turbo_neon_turbo4_64
-#define levels_turbo3_64 turbo_neon_turbo3_64
+#define levels_turbo4        turbo_neon_turbo4
+#define levels_turbo3        turbo_neon_turbo3
+#define levels_turbo4_64     turbo_neon_turbo4_64
+#define levels_turbo3_64     turbo_neon_turbo3_64
+#define levels_turbo4_tcq    turbo_neon_turbo4_tcq
+#define levels_turbo3_tcq    turbo_neon_turbo3_tcq
+#define levels_turbo4_tcq_64 turbo_neon_turbo4_tcq_64
+#define levels_turbo3_tcq_64 turbo_neon_turbo3_tcq_64
 
 INLINE void store_levels(levels level, const float * step, float * y) { turbo_neon_store(level, *step, y); }
 

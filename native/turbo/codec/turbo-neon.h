@@ -2,6 +2,7 @@
 #pragma once
 
 #include "turbo-layout.h"
+#include "turbo-trellis.h"
 
 #include <arm_neon.h>
 #include <string.h>
@@ -70,6 +71,65 @@ TURBO_NEON_INLINE int8x16_t turbo_neon_turbo3_64(const block_turbo3_64 * b, int 
     const uint8x16_t twice = vcombine_u8(word2, word2);
     const uint8x16_t all = turbo_neon_spread3(vcombine_u8(word0, word0), vcombine_u8(word1, word1), twice);
     return turbo_neon_lookup3(vcombine_u8(word2, vget_high_u8(all)));
+}
+
+// Sixteen values of a type with a trellis: words of four bytes, three or four of them (4*words bytes at p), the codes in the high half
+// of a byte or the low one. The word before the first is at p - 4, or for the first words of a quarter its last one, the lane before.
+TURBO_NEON_INLINE int8x16_t turbo_neon_trellis(
+    const int8_t own[][16], const int8_t before[][16], int words, const uint8_t * p, const uint8_t * last, int high) {
+    uint8x16_t bytes_before = vld1q_u8(p - 4);
+    if (last != 0) {
+        uint32_t word;
+        memcpy(&word, last, sizeof(word));
+        bytes_before =
+            vreinterpretq_u8_u32(vsetq_lane_u32(word << 8 | word >> 24, vreinterpretq_u32_u8(bytes_before), 0));
+    }
+    // three words end with the block; they follow the one before
+    uint8x16_t bytes = words == 4 ? vld1q_u8(p) : bytes_before;
+    if (high) {
+        bytes_before = vshrq_n_u8(bytes_before, 4);
+        bytes = vshrq_n_u8(bytes, 4);
+    }
+    uint8x16_t codes = vandq_u8(bytes, vdupq_n_u8(15));
+    uint8x16_t codes_before = vandq_u8(bytes_before, vdupq_n_u8(15));
+    if (words == 4) {
+        return vaddq_s8(vqtbl1q_s8(vld1q_s8(own[0]), codes), vqtbl1q_s8(vld1q_s8(before[0]), codes_before));
+    }
+    const uint8_t order[16] = { 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 12, 13, 14, 15 };
+    const uint8_t order_before[16] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 8, 9, 10, 11 };
+    const uint8_t tables[16] = { 0, 0, 0, 0, 16, 16, 16, 16, 32, 32, 32, 32, 48, 48, 48, 48 };
+    codes = vorrq_u8(vqtbl1q_u8(codes, vld1q_u8(order)), vld1q_u8(tables));
+    codes_before = vorrq_u8(vqtbl1q_u8(codes_before, vld1q_u8(order_before)), vld1q_u8(tables));
+    const int8x16x4_t t = { { vld1q_s8(own[0]), vld1q_s8(own[1]), vld1q_s8(own[2]), vld1q_s8(own[3]) } };
+    const int8x16x4_t t_before = { { vld1q_s8(before[0]), vld1q_s8(before[1]), vld1q_s8(before[2]),
+        vld1q_s8(before[3]) } };
+    return vaddq_s8(vqtbl4q_s8(t, codes), vqtbl4q_s8(t_before, codes_before));
+}
+
+// sixteens: of a quarter
+TURBO_NEON_INLINE int8x16_t turbo_neon_words(
+    const int8_t own[][16], const int8_t before[][16], int words, const uint8_t * qs, int sixteens, int i) {
+    const int quarter = i / sixteens;
+    const uint8_t * first = qs + quarter % 2 * 4 * words * sixteens;
+    const int at = i % sixteens;
+    return turbo_neon_trellis(
+        own, before, words, first + 4 * words * at, at == 0 ? first + 4 * (words * sixteens - 1) : 0, quarter / 2);
+}
+
+TURBO_NEON_INLINE int8x16_t turbo_neon_turbo4_tcq(const block_turbo4_tcq * b, int i) {
+    return turbo_neon_words(turbo4_tcq_own, turbo4_tcq_before, 4, b->qs, 2, i);
+}
+
+TURBO_NEON_INLINE int8x16_t turbo_neon_turbo3_tcq(const block_turbo3_tcq * b, int i) {
+    return turbo_neon_words(turbo3_tcq_own, turbo3_tcq_before, 3, b->qs, 2, i);
+}
+
+TURBO_NEON_INLINE int8x16_t turbo_neon_turbo4_tcq_64(const block_turbo4_tcq_64 * b, int i) {
+    return turbo_neon_words(turbo4_tcq_own, turbo4_tcq_before, 4, b->qs, 1, i);
+}
+
+TURBO_NEON_INLINE int8x16_t turbo_neon_turbo3_tcq_64(const block_turbo3_tcq_64 * b, int i) {
+    return turbo_neon_words(turbo3_tcq_own, turbo3_tcq_before, 3, b->qs, 1, i);
 }
 
 TURBO_NEON_INLINE float turbo_neon_f16(uint16_t bits) {

@@ -8,8 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#define SATURATE 262144.0f // 2^18, beyond the largest value of a block
-#define FP16_MAX 65504.0f
 #define FP16_NAN 0x7e00
 
 // Of two rounds of search and refit the first tries every fourth sub-scale, the second all. With all in the first the error of
@@ -57,29 +55,25 @@ static float refit(const struct turbo_kernels * kern, const struct turbo_format 
     return d * (4.0f * (float) dot / (float) norm);
 }
 
-static void encode_group(
-    const struct turbo_kernels * kern, const struct turbo_format * f, const float * x, struct group_code * code) {
-    memset(code, 0, sizeof(*code));
-
-    float a[TURBO_GROUP];
-    int has_nan = 0;
-    for (int i = 0; i < f->group; ++i) {
+// |x| of a group; false when there is a NaN.
+static bool magnitudes_of(const float * x, int n, float * a) {
+    bool has_nan = false;
+    for (int i = 0; i < n; ++i) {
         const float m = fabsf(x[i]);
-        a[i] = m > SATURATE ? SATURATE : m;
+        a[i] = m > TURBO_SATURATE ? TURBO_SATURATE : m;
         has_nan |= a[i] != a[i];
     }
-    if (has_nan) {
-        code->d = FP16_NAN;
-        return;
-    }
+    return !has_nan;
+}
 
-    float d = f->d_of_rms * root_mean_square(a, f->group);
-    if (ggml_fp32_to_fp16(d) == 0) { return; }
+static void encode_group(const struct turbo_kernels * kern, const struct turbo_format * f, const float * x,
+    const float * a, float d, struct group_code * code) {
+    memset(code, 0, sizeof(*code));
 
     d = refit(kern, f, a, d, 1, FIRST_STEP, code);
     d = refit(kern, f, a, d, 0, 1, code);
 
-    code->d = ggml_fp32_to_fp16(d < FP16_MAX ? d : FP16_MAX);
+    code->d = ggml_fp32_to_fp16(d < TURBO_FP16_MAX ? d : TURBO_FP16_MAX);
     if (code->d == 0) {
         memset(code, 0, sizeof(*code));
         return;
@@ -94,13 +88,6 @@ static void encode_group(
         code->negative[i] = bits >> 31;
     }
 }
-
-// All four layouts begin with d and sub.
-struct block_head {
-    uint16_t d;
-    uint16_t sub;
-    uint8_t qs[];
-};
 
 static void pack4(const struct group_code * code, int group, uint8_t * qs) {
     const int half = group / 2;
@@ -137,17 +124,16 @@ static inline void pack3(const struct group_code * code, int n, uint8_t * qs) {
     }
 }
 
-static void pack(const struct turbo_format * f, const struct group_code * code, void * block) {
-    struct block_head * head = block;
-    memset(block, 0, f->block_size);
+static void pack(const struct turbo_format * f, const struct group_code * code, struct turbo_block_head * head) {
+    uint8_t * qs = (uint8_t *) (head + 1);
     head->d = code->d;
     for (int q = 0; q < TURBO_SUBSCALES; ++q) { head->sub |= code->sub[q] << 4 * q; }
     if (f->n_levels == 8) {
-        pack4(code, f->group, head->qs);
+        pack4(code, f->group, qs);
     } else if (f->group == TURBO_GROUP) {
-        pack3(code, TURBO_GROUP / 16, head->qs);
+        pack3(code, TURBO_GROUP / 16, qs);
     } else {
-        pack3(code, TURBO_GROUP_64 / 16, head->qs);
+        pack3(code, TURBO_GROUP_64 / 16, qs);
     }
 }
 
@@ -171,22 +157,46 @@ static int code3(const uint8_t * qs, int group, int v) {
 void turbo_unpack(
     enum turbo_format_id id, const void * block, uint16_t * d, uint8_t sub[TURBO_SUBSCALES], int8_t * level) {
     const struct turbo_format * f = &turbo_formats[id];
-    const struct block_head * head = block;
+    const struct turbo_block_head * head = block;
+    const uint8_t * qs = (const uint8_t *) (head + 1);
     *d = head->d;
     for (int q = 0; q < TURBO_SUBSCALES; ++q) { sub[q] = head->sub >> 4 * q & 15; }
+    if (f->trellis != NULL) {
+        turbo_trellis_levels(f, qs, level);
+        return;
+    }
     for (int i = 0; i < f->group; ++i) {
-        const int code = f->n_levels == 8 ? code4(head->qs, f->group, i) : code3(head->qs, f->group, i);
+        const int code = f->n_levels == 8 ? code4(qs, f->group, i) : code3(qs, f->group, i);
         const int size = f->levels[code % f->n_levels];
         level[i] = code < f->n_levels ? size : -size;
     }
 }
 
-void turbo_quantize(const struct turbo_kernels * kern, enum turbo_format_id id, const float * x, void * y, int64_t k) {
-    const struct turbo_format * f = &turbo_formats[id];
+void turbo_quantize_as(
+    const struct turbo_kernels * kern, const struct turbo_format * f, const float * x, void * y, int64_t k) {
     assert(k % f->group == 0);
+    struct turbo_branches branches;
+    if (f->trellis != NULL) { turbo_trellis_branches(f->trellis, &branches); }
     for (uint8_t * block = y; k > 0; k -= f->group, block += f->block_size, x += f->group) {
-        struct group_code code;
-        encode_group(kern, f, x, &code);
-        pack(f, &code, block);
+        struct turbo_block_head * head = (struct turbo_block_head *) block;
+        memset(block, 0, f->block_size);
+        float a[TURBO_GROUP];
+        if (!magnitudes_of(x, f->group, a)) {
+            head->d = FP16_NAN;
+            continue;
+        }
+        const float d = f->d_of_rms * root_mean_square(a, f->group);
+        if (ggml_fp32_to_fp16(d) == 0) { continue; }
+        if (f->trellis != NULL) {
+            turbo_trellis_encode(kern, f, &branches, x, a, d, block);
+        } else {
+            struct group_code code;
+            encode_group(kern, f, x, a, d, &code);
+            pack(f, &code, head);
+        }
     }
+}
+
+void turbo_quantize(const struct turbo_kernels * kern, enum turbo_format_id id, const float * x, void * y, int64_t k) {
+    turbo_quantize_as(kern, &turbo_formats[id], x, y, k);
 }

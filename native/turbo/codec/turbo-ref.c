@@ -1,23 +1,34 @@
 // Reference inner loops, dequantization and dot product: plain loops, the judge of every other back end.
 
 #include "turbo-codec.h"
+#include "turbo-trellis.h"
 
 #include "ggml.h"
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 #define MAX_QUARTER (TURBO_GROUP / TURBO_SUBSCALES)
+
+#define INLINE static inline
 
 static const uint8_t turbo4_levels[8] = TURBO4_MAGNITUDES;
 static const uint8_t turbo3_levels[4] = TURBO3_MAGNITUDES;
 
-// d_of_rms = 2^13 / (187.5 * S), S = table units per sigma: 41.55 and 50.56
+static const struct turbo_trellis turbo4_tcq = { 4, 2, turbo4_tcq_own, turbo4_tcq_before };
+static const struct turbo_trellis turbo3_tcq = { 3, 1, turbo3_tcq_own, turbo3_tcq_before };
+
+// d_of_rms = 2^13 / (187.5 * S), S = table units per sigma: 41.55 and 50.56, with a trellis what turbo-trellis.h says
 const struct turbo_format turbo_formats[TURBO_FORMAT_COUNT] = {
-    [TURBO_FORMAT_4] = { 128, 32, 8, sizeof(block_turbo4), turbo4_levels, 1.0515f },
-    [TURBO_FORMAT_3] = { 128, 32, 4, sizeof(block_turbo3), turbo3_levels, 0.8642f },
-    [TURBO_FORMAT_4_64] = { 64, 16, 8, sizeof(block_turbo4_64), turbo4_levels, 1.0515f },
-    [TURBO_FORMAT_3_64] = { 64, 16, 4, sizeof(block_turbo3_64), turbo3_levels, 0.8642f },
+    [TURBO_FORMAT_TURBO4] = { 128, 32, 8, sizeof(block_turbo4), turbo4_levels, NULL, 1.0515f },
+    [TURBO_FORMAT_TURBO3] = { 128, 32, 4, sizeof(block_turbo3), turbo3_levels, NULL, 0.8642f },
+    [TURBO_FORMAT_TURBO4_64] = { 64, 16, 8, sizeof(block_turbo4_64), turbo4_levels, NULL, 1.0515f },
+    [TURBO_FORMAT_TURBO3_64] = { 64, 16, 4, sizeof(block_turbo3_64), turbo3_levels, NULL, 0.8642f },
+    [TURBO_FORMAT_TURBO4_TCQ] = { 128, 32, 0, sizeof(block_turbo4_tcq), NULL, &turbo4_tcq, TURBO4_TCQ_D_OF_RMS },
+    [TURBO_FORMAT_TURBO3_TCQ] = { 128, 32, 0, sizeof(block_turbo3_tcq), NULL, &turbo3_tcq, TURBO3_TCQ_D_OF_RMS },
+    [TURBO_FORMAT_TURBO4_TCQ_64] = { 64, 16, 0, sizeof(block_turbo4_tcq_64), NULL, &turbo4_tcq, TURBO4_TCQ_D_OF_RMS },
+    [TURBO_FORMAT_TURBO3_TCQ_64] = { 64, 16, 0, sizeof(block_turbo3_tcq_64), NULL, &turbo3_tcq, TURBO3_TCQ_D_OF_RMS },
 };
 
 // Levels of n values in the search's units for a multiplier; the thresholds between levels are rounded to 32 units. Summing the
@@ -62,6 +73,45 @@ static void assign_ref(const struct turbo_format * f, const float * a, float sca
     }
 }
 
+typedef struct {
+    uint16_t of[TURBO_STATES];
+} metrics;
+
+INLINE metrics equal_metrics(void) { return (metrics) { { 0 } }; }
+
+INLINE metrics one_metric(int state) {
+    metrics m;
+    for (int s = 0; s < TURBO_STATES; ++s) { m.of[s] = s == state ? 0 : 0xfff0; }
+    return m;
+}
+
+INLINE void store_metrics(uint16_t * p, metrics m) { memcpy(p, m.of, sizeof(m.of)); }
+
+INLINE uint32_t metric_of(int x, int level) {
+    const int e = x > level ? x - level : level - x;
+    return e > 252 ? 252 * 252 : e * e;
+}
+
+INLINE metrics extend(
+    metrics m, const int16_t (*level)[TURBO_STATES], int x, const int16_t (*level2)[TURBO_STATES], int x2, int two) {
+    uint32_t best[TURBO_STATES];
+    for (int c = 0; c < TURBO_STATES; ++c) { best[c] = 65535; }
+    for (int before = 0; before < TURBO_STATES; ++before) {
+        const uint32_t path = (m.of[before] & 0xfff0) | before;
+        for (int c = 0; c < TURBO_STATES; ++c) {
+            uint32_t sum = path + metric_of(x, level[before][c]);
+            if (two) { sum += metric_of(x2, level2[before][c]); }
+            best[c] = sum < best[c] ? sum : best[c];
+        }
+    }
+    uint32_t least = 65535;
+    for (int c = 0; c < TURBO_STATES; ++c) { least = best[c] < least ? best[c] : least; }
+    for (int c = 0; c < TURBO_STATES; ++c) { m.of[c] = best[c] - (least & 0xfff0); }
+    return m;
+}
+
+#include "turbo-path.inl"
+
 static void to_float_ref(enum turbo_format_id id, const void * x, float * y, int64_t k) {
     const struct turbo_format * f = &turbo_formats[id];
     assert(k % f->group == 0);
@@ -97,26 +147,24 @@ static void vec_dot_ref(enum turbo_format_id id, int n, float * s, const void * 
     *s = sum;
 }
 
-#define TURBO_REF_FUNCTIONS(name, id) \
-    static void to_float_##name(const void * x, float * y, int64_t k) { to_float_ref(id, x, y, k); } \
+#define TURBO_REF_FUNCTIONS(ID, name, group) \
+    static void to_float_##name(const void * x, float * y, int64_t k) { to_float_ref(TURBO_FORMAT_##ID, x, y, k); } \
     static void vec_dot_##name( \
         int n, float * s, size_t bs, const void * vx, size_t bx, const void * vy, size_t by, int nrc) { \
         (void) bs; \
         (void) bx; \
         (void) by; \
         (void) nrc; \
-        vec_dot_ref(id, n, s, vx, vy); \
+        vec_dot_ref(TURBO_FORMAT_##ID, n, s, vx, vy); \
     }
 
-TURBO_REF_FUNCTIONS(turbo4, TURBO_FORMAT_4)
-TURBO_REF_FUNCTIONS(turbo3, TURBO_FORMAT_3)
-TURBO_REF_FUNCTIONS(turbo4_64, TURBO_FORMAT_4_64)
-TURBO_REF_FUNCTIONS(turbo3_64, TURBO_FORMAT_3_64)
+TURBO_EACH_TYPE(TURBO_REF_FUNCTIONS)
 
 const struct turbo_kernels turbo_kernels_ref = {
     .level = "scalar",
     .search = search_ref,
     .assign = assign_ref,
-    .to_float = { to_float_turbo4, to_float_turbo3, to_float_turbo4_64, to_float_turbo3_64 },
-    .vec_dot = { vec_dot_turbo4, vec_dot_turbo3, vec_dot_turbo4_64, vec_dot_turbo3_64 },
+    .paths = paths,
+    .to_float = { TURBO_EACH_TYPE(TURBO_TO_FLOAT) },
+    .vec_dot = { TURBO_EACH_TYPE(TURBO_VEC_DOT) },
 };

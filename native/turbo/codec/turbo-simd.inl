@@ -3,14 +3,14 @@
 //   LEVEL                      name of the level
 //   CHUNK                      values that are decoded at a time: 16, 32 or 64
 //   levels                     their signed levels, a byte each
-//   levels_turbo4(b, i) ...    those of values CHUNK*i .. of a block, for the four formats
+//   levels_turbo4(b, i) ...    those of values CHUNK*i .. of a block, for every format
 //   store_levels(l, step, y)   y = step[k/16]*level k
 //   sums                       partial sums of a dot product: clear(), fold()
 //   add_products(s, i, l, q, step)   adds step[k/16]*level k*q[k], of chunk i
 //   floats, FLOATS             a vector of floats, and its values: loadu, mul, set1
 //   store_counts(v, t, n, idx)       idx: number of the thresholds t[0 .. n - 1] below each of v, as bytes
 //   half(bits)                 fp16
-//   search                     struct turbo_kernels
+//   search, paths              struct turbo_kernels
 
 INLINE void assign_n(const struct turbo_format * f, int n_levels, const float * a, float scale, uint8_t * idx) {
     floats threshold[7];
@@ -39,7 +39,7 @@ INLINE void steps_of(const float * unit, uint16_t sub, int i, int quarter, float
 
 #define UNITS (CHUNK < 32 ? 1 : CHUNK / 32) // of a chunk
 
-#define DECODE_FUNCTIONS(name, group) \
+#define DECODE_FUNCTIONS(ID, name, group) \
     static void to_float_##name(const void * x, float * y, int64_t k) { \
         for (const block_##name * b = x; k > 0; k -= (group), ++b) { \
             float unit[UNITS]; \
@@ -73,16 +73,14 @@ INLINE void steps_of(const float * unit, uint16_t sub, int i, int quarter, float
         *s = fold(sum); \
     }
 
-DECODE_FUNCTIONS(turbo4, TURBO_GROUP)
-DECODE_FUNCTIONS(turbo3, TURBO_GROUP)
-DECODE_FUNCTIONS(turbo4_64, TURBO_GROUP_64)
-DECODE_FUNCTIONS(turbo3_64, TURBO_GROUP_64)
+TURBO_EACH_TYPE(DECODE_FUNCTIONS)
 
 #define KERNELS \
     { \
         .level = LEVEL, \
         .search = search, \
         .assign = assign, \
-        .to_float = { to_float_turbo4, to_float_turbo3, to_float_turbo4_64, to_float_turbo3_64 }, \
-        .vec_dot = { vec_dot_turbo4, vec_dot_turbo3, vec_dot_turbo4_64, vec_dot_turbo3_64 }, \
+        .paths = paths, \
+        .to_float = { TURBO_EACH_TYPE(TURBO_TO_FLOAT) }, \
+        .vec_dot = { TURBO_EACH_TYPE(TURBO_VEC_DOT) }, \
     }

@@ -8,25 +8,36 @@
 TURBO_STATIC_ASSERT(
     GGML_TYPE_COUNT == 43, "the pin's enum ggml_type grew: check ids.cmake's list, then raise this number");
 
-#define TURBO_BASE_FUNCTIONS(name, id) \
-    void turbo_to_float_##name(const void * x, float * y, int64_t k) { turbo_kernels_ref.to_float[id](x, y, k); } \
+#define TURBO_BASE_FUNCTIONS(ID, name, group) \
+    void turbo_to_float_##name(const void * x, float * y, int64_t k) { \
+        turbo_kernels_ref.to_float[TURBO_FORMAT_##ID](x, y, k); \
+    } \
     void turbo_from_float_ref_##name(const float * x, void * y, int64_t k) { \
-        turbo_quantize(&turbo_kernels_ref, id, x, y, k); \
+        turbo_quantize(&turbo_kernels_ref, TURBO_FORMAT_##ID, x, y, k); \
     }
 
-TURBO_BASE_FUNCTIONS(turbo4, TURBO_FORMAT_4)
-TURBO_BASE_FUNCTIONS(turbo3, TURBO_FORMAT_3)
-TURBO_BASE_FUNCTIONS(turbo4_64, TURBO_FORMAT_4_64)
-TURBO_BASE_FUNCTIONS(turbo3_64, TURBO_FORMAT_3_64)
+TURBO_EACH_TYPE(TURBO_BASE_FUNCTIONS)
 
 bool ggml_turbo_is_turbo(enum ggml_type type) {
-    return type == GGML_TYPE_TURBO4 || type == GGML_TYPE_TURBO3 || type == GGML_TYPE_TURBO4_64 ||
-           type == GGML_TYPE_TURBO3_64;
+#define TURBO_IS(ID, name, group) type == GGML_TYPE_##ID ||
+    return TURBO_EACH_TYPE(TURBO_IS) false;
+}
+
+enum ggml_type ggml_turbo_without_trellis(enum ggml_type type) {
+    switch ((int) type) {
+        case GGML_TYPE_TURBO4_TCQ: return GGML_TYPE_TURBO4;
+        case GGML_TYPE_TURBO3_TCQ: return GGML_TYPE_TURBO3;
+        case GGML_TYPE_TURBO4_TCQ_64: return GGML_TYPE_TURBO4_64;
+        case GGML_TYPE_TURBO3_TCQ_64: return GGML_TYPE_TURBO3_64;
+        default: return type;
+    }
 }
 
 enum ggml_type ggml_turbo_type_from_name(const char * name) {
-    if (strcmp(name, "turbo4") == 0) { return GGML_TYPE_TURBO4; }
-    if (strcmp(name, "turbo3") == 0) { return GGML_TYPE_TURBO3; }
+    // those with blocks of 64 are never asked for
+#define TURBO_OF_NAME(ID, type, group) \
+    if (group == TURBO_GROUP && strcmp(name, #type) == 0) { return GGML_TYPE_##ID; }
+    TURBO_EACH_TYPE(TURBO_OF_NAME)
     return GGML_TYPE_COUNT;
 }
 

@@ -35,6 +35,8 @@ constexpr const char * reason_indexer =
     "the model's sparse attention keeps an indexer cache, for which turbo is not made";
 constexpr const char * reason_gemma4 = "turbo is known to do harm to Gemma 4 models";
 constexpr const char * reason_gpu = "the GPU has no attention kernel for these cache types at this head_dim";
+constexpr const char * reason_gpu_trellis =
+    "the GPU has no kernels for trellis types: the type of the same size without a trellis is used";
 constexpr const char * reason_fa_off = "V can be stored quantized only with flash attention, which is off";
 constexpr const char * reason_fa_never =
     "V can be stored quantized only with flash attention, which this model cannot use";
@@ -75,18 +77,31 @@ ggml_type plain_type(const llama_hparams & hparams, bool is_k) {
     return fits_q8_0 ? GGML_TYPE_Q8_0 : GGML_TYPE_F16;
 }
 
+// A turbo type by the width of its groups: 128 and 64 values.
+struct widths {
+    ggml_type type_128;
+    ggml_type type_64;
+};
+
+widths widths_of(ggml_type asked) {
+    for (const widths & w : { widths{ GGML_TYPE_TURBO4, GGML_TYPE_TURBO4_64 },
+             { GGML_TYPE_TURBO4_TCQ, GGML_TYPE_TURBO4_TCQ_64 }, { GGML_TYPE_TURBO3_TCQ, GGML_TYPE_TURBO3_TCQ_64 } }) {
+        if (asked == w.type_128 || asked == w.type_64) { return w; }
+    }
+    return { GGML_TYPE_TURBO3, GGML_TYPE_TURBO3_64 };
+}
+
 // K or V of a model with ordinary attention
 choice resolve_heads(const llama_hparams & hparams, ggml_type asked, bool is_k, const char * refusal) {
     const auto head_dim = [&](uint32_t il) { return is_k ? hparams.n_embd_head_k(il) : hparams.n_embd_head_v(il); };
-    const bool is_4bit = asked == GGML_TYPE_TURBO4 || asked == GGML_TYPE_TURBO4_64;
     const bool wide = every_kv_layer(hparams, [&](uint32_t il) { return head_dim(il) % TURBO_GROUP == 0; });
     const bool narrow = every_kv_layer(hparams, [&](uint32_t il) { return head_dim(il) == TURBO_GROUP_64; });
 
     // what no calibration changes comes first
     if (!wide && !narrow) { return { plain_type(hparams, is_k), reason_head_dim }; }
     if (refusal) { return { plain_type(hparams, is_k), refusal }; }
-    if (wide) { return { is_4bit ? GGML_TYPE_TURBO4 : GGML_TYPE_TURBO3, nullptr }; }
-    return { is_4bit ? GGML_TYPE_TURBO4_64 : GGML_TYPE_TURBO3_64, reason_group_64 };
+    if (wide) { return { widths_of(asked).type_128, nullptr }; }
+    return { widths_of(asked).type_64, reason_group_64 };
 }
 
 // Operations without a kernel would go to the CPU, with the cache copied for every token.
@@ -155,7 +170,16 @@ llama_turbo_resolution llama_turbo_resolve_as(
     choice v = resolve(*model, type_v, type_k, false, flash_attn, calibrated);
     const bool k_is_turbo = ggml_turbo_is_turbo(k.type);
     const bool v_is_turbo = ggml_turbo_is_turbo(v.type);
-    if ((k_is_turbo || v_is_turbo) && !gpus_attend(*model, k.type, v.type, flash_attn)) {
+    const auto supported = [&] {
+        return !(k_is_turbo || v_is_turbo) || gpus_attend(*model, k.type, v.type, flash_attn);
+    };
+    if (!supported()) {
+        for (choice * side : { &k, &v }) {
+            const ggml_type plain = ggml_turbo_without_trellis(side->type);
+            if (plain != side->type) { *side = { plain, reason_gpu_trellis }; }
+        }
+    }
+    if (!supported()) {
         // GPUs want one type for both: the other side's where that is no turbo type
         k = k_is_turbo ? choice{ v_is_turbo ? plain_type(model->hparams, true) : v.type, reason_gpu } : k;
         v = v_is_turbo ? choice{ k.type, reason_gpu } : v;

@@ -18,7 +18,8 @@ struct llama_turbo_resolution {
 };
 
 // The types that a context of this model would get for the asked ones. turbo4 and turbo3 become turbo4_64 and
-// turbo3_64 for models with head_dim 64, and q8_0 or f16 where turbo cannot work or is known to do harm.
+// turbo3_64 for models with head_dim 64 (turbo4_tcq and turbo3_tcq alike), trellis types those without one where a layer is on a
+// GPU that has no kernels for them, and all q8_0 or f16 where turbo cannot work or is known to do harm.
 // flash_attn: false only when the context is made with LLAMA_FLASH_ATTN_TYPE_DISABLED; llama.cpp stores
 // V quantized only with flash attention. llama_init_from_model makes the same call and logs the difference.
 // A K projection with a bias is known to break turbo K, unless what it adds to the keys is taken off: where K is centered by blocks of

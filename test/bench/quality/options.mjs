@@ -10,7 +10,7 @@ import { list, number, OptionError, pairOf, readArgs, sidesOf, size } from '../c
 export const REFERENCE = 'f16';
 
 const TEXT = path.join(ROOT, 'test', 'fixtures', 'heldout.txt');
-const TYPES = ['f16', 'q8_0', 'q5_0', 'iq4_nl', 'q4_0', 'turbo4', 'turbo3'];
+const TYPES = ['f16', 'q8_0', 'q5_0', 'iq4_nl', 'q4_0', 'turbo4', 'turbo4_tcq', 'turbo3', 'turbo3_tcq'];
 const DEPTHS = [512, 2048, 8192];
 /** The smallest chunk whose second half says something, and the rounding of the engine's context lengths. */
 const SHALLOWEST = 256;

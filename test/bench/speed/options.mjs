@@ -5,7 +5,21 @@ import { modelFile } from '../../models.mjs';
 import { list, number, OptionError, pairOf, readArgs, sidesOf, size } from '../command.mjs';
 
 /** Types a cache may have, as ggml and the app name them. */
-const TYPES = ['f32', 'f16', 'bf16', 'q8_0', 'q5_1', 'q5_0', 'q4_1', 'q4_0', 'iq4_nl', 'turbo4', 'turbo3'];
+const TYPES = [
+  'f32',
+  'f16',
+  'bf16',
+  'q8_0',
+  'q5_1',
+  'q5_0',
+  'q4_1',
+  'q4_0',
+  'iq4_nl',
+  'turbo4',
+  'turbo3',
+  'turbo4_tcq',
+  'turbo3_tcq',
+];
 
 /** test/bench/kvbench/model.cpp has their sizes. */
 export const SHAPES = ['qwen3-0.6b', 'qwen3-0.6b-gqa4', 'qwen3-0.6b-gqa8', 'qwen3-8b'];

@@ -97,6 +97,27 @@ describe('centring', () => {
     expect(centred.kld).toBeLessThan(0.75 * plain.kld);
   });
 
+  it.each(['turbo4', 'turbo3'])('%s_tcq is more exact than %s, centred, in the same bytes', async (type) => {
+    const model = await loadTiny();
+    const nCtx = 512;
+    const prompts = needles().map(({ prompt }) => prompt);
+    const tokens = model.tokenize(prompts.slice(0, 4).join('\n\n')).slice(0, 2 * nCtx);
+    const f16 = await model.createContext(contextOptions({ nCtx }));
+    model.attachCalibration(await model.calibrate(options()));
+    const measure = async (name: string) => {
+      const context = await model.createContext(contextOptions({ nCtx, typeK: name, typeV: name }));
+      const { meanKld } = await context.evaluate(tokens, f16);
+      const { kvK, kvV } = context.memory().parts;
+      await context.dispose();
+      return { kld: meanKld as number, bytes: kvK + kvV };
+    };
+    const plain = await measure(type);
+    const trellis = await measure(`${type}_tcq`);
+    expect(trellis.bytes).toBe(plain.bytes);
+    // the error of its values is 0.8 of that
+    expect(trellis.kld).toBeLessThan(0.95 * plain.kld);
+  });
+
   // 256 tokens: what the app reads of a model of 4 B parameters
   it.each([
     { kind: 'that turns by one position', mRope: false },

@@ -56,7 +56,10 @@ describe('prefix reuse', () => {
 
 describe('sessions', () => {
   const types = ['f16', 'turbo4', 'turbo3'];
-  const pairs = types.flatMap((typeK) => types.map((typeV) => ({ typeK, typeV })));
+  const pairs = [
+    ...types.flatMap((typeK) => types.map((typeV) => ({ typeK, typeV }))),
+    { typeK: 'turbo4_tcq', typeV: 'turbo3_tcq' },
+  ];
   /** one measurement for all pairs */
   let measured: Promise<Uint8Array> | null = null;
 

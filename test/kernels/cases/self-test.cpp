@@ -101,11 +101,11 @@ turbo_metal_variant chosen(const turbo_metal_faults & faults, int gqa) {
 }
 
 // Decode attention over turbo4, of 8 heads on one: an operation to ask about.
-std::string refusal_of_attention(const turbo_metal_faults & faults, int n_rows) {
+std::string refusal_of_attention(const turbo_metal_faults & faults, int n_rows, ggml_type type_v = GGML_TYPE_TURBO4) {
     turbo_tensors t;
     ggml_tensor * q = ggml_new_tensor_3d(t.ctx, GGML_TYPE_F32, 128, n_rows, 8);
     ggml_tensor * k = ggml_new_tensor_3d(t.ctx, GGML_TYPE_TURBO4, 128, 256, 1);
-    ggml_tensor * v = ggml_new_tensor_3d(t.ctx, GGML_TYPE_TURBO4, 128, 256, 1);
+    ggml_tensor * v = ggml_new_tensor_3d(t.ctx, type_v, 128, 256, 1);
     return turbo_metal_refusal(faulty_device(faults), ggml_flash_attn_ext(t.ctx, q, k, v, nullptr, 1.0f, 0.0f, 0.0f));
 }
 
@@ -255,6 +255,15 @@ TEST("self-test: a wrong set_rows or copy is refused, and the prefill that needs
     CHECK_STR(refusal_of_attention(faults, 64), "the self-test found kernel_turbo_copy_to_turbo4" + sentence);
     CHECK_STR(refusal_of_attention(faults, 1), "");
     CHECK_STR(refusal_of_set_rows(faults, GGML_TYPE_TURBO3), "");
+}
+
+TEST("a type with a trellis is refused by name, with the type to choose") {
+    CHECK_STR(refusal_of_set_rows({}, GGML_TYPE_TURBO4_TCQ),
+        "Metal has no kernels for the trellis of turbo4_tcq: choose turbo4");
+    CHECK_STR(refusal_of_expansion({}, GGML_TYPE_TURBO3_TCQ),
+        "Metal has no kernels for the trellis of turbo3_tcq: choose turbo3");
+    CHECK_STR(refusal_of_attention({}, 1, GGML_TYPE_TURBO3_TCQ),
+        "Metal has no kernels for the trellis of turbo3_tcq: choose turbo3");
 }
 
 TEST("self-test: what is known for this GPU and build is not tested again") {

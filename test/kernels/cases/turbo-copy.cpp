@@ -17,10 +17,10 @@ struct format {
 };
 
 const format formats[] = {
-    { GGML_TYPE_TURBO4, TURBO_FORMAT_4 },
-    { GGML_TYPE_TURBO3, TURBO_FORMAT_3 },
-    { GGML_TYPE_TURBO4_64, TURBO_FORMAT_4_64 },
-    { GGML_TYPE_TURBO3_64, TURBO_FORMAT_3_64 },
+    { GGML_TYPE_TURBO4, TURBO_FORMAT_TURBO4 },
+    { GGML_TYPE_TURBO3, TURBO_FORMAT_TURBO3 },
+    { GGML_TYPE_TURBO4_64, TURBO_FORMAT_TURBO4_64 },
+    { GGML_TYPE_TURBO3_64, TURBO_FORMAT_TURBO3_64 },
 };
 
 const int ROW = 384; // three groups of 128, six of 64: the last SIMD-group of a threadgroup has nothing to do

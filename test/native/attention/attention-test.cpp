@@ -3,6 +3,7 @@
 
 #include "attention-reference.h"
 #include "../check.h"
+#include "../samples.h"
 
 #include "ggml-turbo.h"
 
@@ -43,12 +44,16 @@ void check_case(const attention_case & c) {
         "error " + std::to_string(error / expected) + " of its variance: " + describe(c));
 }
 
-// the first two are for heads of 128 values at least
+// the first four are for heads of 128 values at least
 const ggml_type TYPES_128[] = {
     GGML_TYPE_TURBO4,
     GGML_TYPE_TURBO3,
+    GGML_TYPE_TURBO4_TCQ,
+    GGML_TYPE_TURBO3_TCQ,
     GGML_TYPE_TURBO4_64,
     GGML_TYPE_TURBO3_64,
+    GGML_TYPE_TURBO4_TCQ_64,
+    GGML_TYPE_TURBO3_TCQ_64,
     GGML_TYPE_Q8_0,
     GGML_TYPE_Q5_0,
     GGML_TYPE_IQ4_NL,
@@ -58,7 +63,7 @@ const ggml_type TYPES_128[] = {
 template <typename T, size_t N> T pick(const T (&list)[N], std::mt19937 & rng) { return list[rng() % N]; }
 
 ggml_type pick_type(int head_dim, std::mt19937 & rng) {
-    const size_t first = head_dim == 64 ? 2 : 0;
+    const size_t first = head_dim == 64 ? 4 : 0;
     return TYPES_128[first + rng() % (std::size(TYPES_128) - first)];
 }
 
@@ -160,7 +165,7 @@ TEST("decode attention: any number of threads, the same bits") {
 }
 
 TEST("decode attention: a damaged position shows where it is visible only") {
-    for (const ggml_type type : { GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, GGML_TYPE_TURBO4_64, GGML_TYPE_TURBO3_64 }) {
+    for (const ggml_type type : TURBO_TYPES) {
         for (int t = 0; t < 2; ++t) {
             for (const int position : { 0, 9, 40 }) {
                 attention_case c;

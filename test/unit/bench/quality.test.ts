@@ -29,7 +29,7 @@ const recorded = JSON.parse(readFileSync(path.join(fixtures, 'quality.json'), 'u
 describe('options', () => {
   it('has the set of the issue for --quick, and reads lists, sizes, pairs and models of the tree', () => {
     expect(parseOptions(['--quick', '--json'])).toMatchObject({
-      types: ['f16', 'q8_0', 'q5_0', 'iq4_nl', 'q4_0', 'turbo4', 'turbo3'],
+      types: ['f16', 'q8_0', 'q5_0', 'iq4_nl', 'q4_0', 'turbo4', 'turbo4_tcq', 'turbo3', 'turbo3_tcq'],
       depths: [512, 2048, 8192],
       sides: [],
       documents: 0,

@@ -22,6 +22,7 @@ struct lanes {
     static INLINE I bit_and(I a, I b) { return _mm256_and_si256(a, b); }
     static INLINE I bit_or(I a, I b) { return _mm256_or_si256(a, b); }
     static INLINE I bit_xor(I a, I b) { return _mm256_xor_si256(a, b); }
+    static INLINE I add_epi8(I a, I b) { return _mm256_add_epi8(a, b); }
     static INLINE I srli_epi16(I x, int n) { return _mm256_srli_epi16(x, n); }
     static INLINE I mulhrs_epi16(I a, I b) { return _mm256_mulhrs_epi16(a, b); }
     static INLINE I shuffle_epi8(I x, I i) { return _mm256_shuffle_epi8(x, i); }

@@ -22,6 +22,7 @@ struct lanes {
     static INLINE I bit_and(I a, I b) { return _mm512_and_si512(a, b); }
     static INLINE I bit_or(I a, I b) { return _mm512_or_si512(a, b); }
     static INLINE I bit_xor(I a, I b) { return _mm512_xor_si512(a, b); }
+    static INLINE I add_epi8(I a, I b) { return _mm512_add_epi8(a, b); }
     static INLINE I srli_epi16(I x, int n) { return _mm512_srli_epi16(x, n); }
     static INLINE I mulhrs_epi16(I a, I b) { return _mm512_mulhrs_epi16(a, b); }
     static INLINE I shuffle_epi8(I x, I i) { return _mm512_shuffle_epi8(x, i); }

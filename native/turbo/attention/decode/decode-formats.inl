@@ -118,6 +118,75 @@ template <typename BLOCK, int G> struct format3 : turbo_base<BLOCK, G> {
 typedef format3<block_turbo3, 128> format_turbo3;
 typedef format3<block_turbo3_64, 64> format_turbo3_64;
 
+// Types with a trellis, N codes for four values: the levels of a word of codes are two lookups, of these and of the word before.
+template <typename BLOCK, int G, int N> struct format_trellis : turbo_base<BLOCK, G> {
+    static const int LEVEL_MAX = TURBO_TCQ_LEVEL_MAX;
+    static const int WORDS = N * G / 64; // of a quarter
+    static const int TABLES = N == 4 ? 1 : 4;
+
+    static INLINE int value(int i) { return i; }
+    static constexpr int word_of(int e) { return N == 4 ? e : 3 * (e / 4) + (e % 4 < 2 ? e % 4 : 2); }
+    static INLINE const int8_t * own(int e) { return N == 4 ? turbo4_tcq_own[0] : turbo3_tcq_own[e]; }
+    static INLINE const int8_t * before(int e) { return N == 4 ? turbo4_tcq_before[0] : turbo3_tcq_before[e]; }
+
+    template <typename EMIT> static INLINE void emit_k(rows row, EMIT emit) {
+        simd::I table[TABLES];
+        simd::I table_before[TABLES];
+        UNROLL for (int e = 0; e < TABLES; ++e) {
+            table[e] = simd::table16(own(e), LEVEL_MAX);
+            table_before[e] = simd::table16(before(e), 0);
+        }
+        simd::I col[2 * WORDS];
+        UNROLL for (int c = 0; c + 4 <= 2 * WORDS; c += 4) { simd::columns(row, offsetof(BLOCK, qs) + 4 * c, col + c); }
+        if (2 * WORDS % 4 != 0) {
+            simd::I last[4];
+            simd::columns(row, offsetof(BLOCK, qs) + 8 * WORDS - 16, last);
+            col[2 * WORDS - 2] = last[2];
+            col[2 * WORDS - 1] = last[3];
+        }
+        UNROLL for (int q = 0; q < 4; ++q) {
+            const simd::I * word = col + q % 2 * WORDS;
+            simd::I code[WORDS + 1]; // the word before them, and the words of the quarter
+            code[0] = simd::nibbles(simd::next_lane(word[WORDS - 1]), q / 2);
+            UNROLL for (int w = 0; w < WORDS; ++w) { code[w + 1] = simd::nibbles(word[w], q / 2); }
+            UNROLL for (int e = 0; e < G / 16; e += 2) {
+                simd::I level[2];
+                UNROLL for (int i = 0; i < 2; ++i) {
+                    const int w = word_of(e + i);
+                    const int t = (e + i) % TABLES;
+                    level[i] =
+                        simd::add_epi8(simd::lookup(table[t], code[w + 1]), simd::lookup(table_before[t], code[w]));
+                }
+                emit(level[0], level[1], q, G / 16 * q + e, G / 16 * q + e + 1);
+            }
+        }
+    }
+
+    template <typename EMIT> static INLINE void emit_v(rows row, EMIT emit) {
+        simd::I table[simd::CHUNK];
+        simd::I table_before[simd::CHUNK];
+        simd::tables_of_chunk(own(0), own(1), own(2), own(3), table);
+        simd::tables_of_chunk(before(0), before(1), before(2), before(3), table_before);
+        UNROLL for (int h = 0; h < G / 64; ++h) {
+            simd::I word[simd::CHUNK];
+            simd::I word_before[simd::CHUNK];
+            simd::interleave_ring<G, N>(row, offsetof(BLOCK, qs) + 4 * WORDS * h, word, word_before);
+            UNROLL for (int high = 0; high < 2; ++high) {
+                UNROLL for (int t = 0; t < simd::CHUNK; ++t) {
+                    emit(simd::add_epi8(simd::lookup(table[t], simd::nibbles(word[t], high)),
+                             simd::lookup(table_before[t], simd::nibbles(word_before[t], high))),
+                        h + high * (G / 64), t);
+                }
+            }
+        }
+    }
+};
+
+typedef format_trellis<block_turbo4_tcq, 128, 4> format_turbo4_tcq;
+typedef format_trellis<block_turbo3_tcq, 128, 3> format_turbo3_tcq;
+typedef format_trellis<block_turbo4_tcq_64, 64, 4> format_turbo4_tcq_64;
+typedef format_trellis<block_turbo3_tcq_64, 64, 3> format_turbo3_tcq_64;
+
 struct format_q8_0 {
     typedef block_q8_0 block;
     static const int GROUP = QK8_0;

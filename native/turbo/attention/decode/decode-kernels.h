@@ -6,6 +6,7 @@
 
 #include "turbo-hooks.h"
 #include "turbo-layout.h"
+#include "turbo-trellis.h"
 
 #define GGML_COMMON_DECL_CPP
 #include "ggml-common.h"
@@ -69,11 +70,8 @@ struct decode_v_kernels {
 
 // Cache types by place in the tables.
 enum decode_type {
-    DECODE_TURBO4,
-    DECODE_TURBO3,
-    DECODE_TURBO4_64,
-    DECODE_TURBO3_64,
-    DECODE_Q8_0,
+#define DECODE_TURBO_TYPE(ID, name, group) DECODE_##ID,
+    TURBO_EACH_TYPE(DECODE_TURBO_TYPE) DECODE_Q8_0,
     DECODE_Q5_0,
     DECODE_IQ4_NL,
     DECODE_Q4_0,
@@ -101,6 +99,8 @@ struct decode_kernels {
 };
 
 // The table of a level's file, which defines K_KERNELS and V_KERNELS of its formats, and those of f16.
+#define DECODE_K_OF_TURBO(ID, name, group) K_KERNELS(format_##name),
+#define DECODE_V_OF_TURBO(ID, name, group) V_KERNELS(format_##name),
 #define DECODE_TABLE(level) \
     { \
         level, \
@@ -108,22 +108,14 @@ struct decode_kernels {
         soft_cap, \
         bias, \
         { \
-            K_KERNELS(format_turbo4), \
-            K_KERNELS(format_turbo3), \
-            K_KERNELS(format_turbo4_64), \
-            K_KERNELS(format_turbo3_64), \
-            K_KERNELS(format_q8_0), \
+            TURBO_EACH_TYPE(DECODE_K_OF_TURBO) K_KERNELS(format_q8_0), \
             K_KERNELS(format_q5_0), \
             K_KERNELS(format_iq4_nl), \
             K_KERNELS(format_q4_0), \
             K_KERNELS_F16, \
         }, \
         { \
-            V_KERNELS(format_turbo4), \
-            V_KERNELS(format_turbo3), \
-            V_KERNELS(format_turbo4_64), \
-            V_KERNELS(format_turbo3_64), \
-            V_KERNELS(format_q8_0), \
+            TURBO_EACH_TYPE(DECODE_V_OF_TURBO) V_KERNELS(format_q8_0), \
             V_KERNELS(format_q5_0), \
             V_KERNELS(format_iq4_nl), \
             V_KERNELS(format_q4_0), \

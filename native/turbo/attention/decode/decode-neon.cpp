@@ -37,21 +37,11 @@ template <typename BLOCK, int G> struct turbo_base {
     static INLINE float scale(const BLOCK * b) { return turbo_neon_f16(b->d) * TURBO_UNIT; }
 };
 
-struct format_turbo4 : turbo_base<block_turbo4, 128> {
-    static INLINE int8x16_t levels(const block * b, int i) { return turbo_neon_turbo4(b, i); }
-};
-
-struct format_turbo3 : turbo_base<block_turbo3, 128> {
-    static INLINE int8x16_t levels(const block * b, int i) { return turbo_neon_turbo3(b, i); }
-};
-
-struct format_turbo4_64 : turbo_base<block_turbo4_64, 64> {
-    static INLINE int8x16_t levels(const block * b, int i) { return turbo_neon_turbo4_64(b, i); }
-};
-
-struct format_turbo3_64 : turbo_base<block_turbo3_64, 64> {
-    static INLINE int8x16_t levels(const block * b, int i) { return turbo_neon_turbo3_64(b, i); }
-};
+#define FORMAT_OF_TURBO(ID, name, group) \
+    struct format_##name : turbo_base<block_##name, group> { \
+        static INLINE int8x16_t levels(const block * b, int i) { return turbo_neon_##name(b, i); } \
+    };
+TURBO_EACH_TYPE(FORMAT_OF_TURBO)
 
 struct format_q8_0 {
     typedef block_q8_0 block;

@@ -37,10 +37,8 @@ template <ggml_type TYPE> struct of_ggml {
     }
 };
 
-typedef of_turbo<TURBO_FORMAT_4, 128> format_turbo4;
-typedef of_turbo<TURBO_FORMAT_3, 128> format_turbo3;
-typedef of_turbo<TURBO_FORMAT_4_64, 64> format_turbo4_64;
-typedef of_turbo<TURBO_FORMAT_3_64, 64> format_turbo3_64;
+#define FORMAT_OF_TURBO(ID, name, group) typedef of_turbo<TURBO_FORMAT_##ID, group> format_##name;
+TURBO_EACH_TYPE(FORMAT_OF_TURBO)
 typedef of_ggml<GGML_TYPE_Q8_0> format_q8_0;
 typedef of_ggml<GGML_TYPE_Q5_0> format_q5_0;
 typedef of_ggml<GGML_TYPE_IQ4_NL> format_iq4_nl;

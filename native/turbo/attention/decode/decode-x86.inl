@@ -15,6 +15,7 @@ struct simd : lanes {
 
     static INLINE I low_nibbles(I x) { return bit_and(x, set1_epi8(15)); }
     static INLINE I high_nibbles(I x) { return low_nibbles(srli_epi16(x, 4)); }
+    static INLINE I nibbles(I x, int high) { return high ? high_nibbles(x) : low_nibbles(x); }
     static INLINE I lookup(I table, I index) { return shuffle_epi8(table, index); }
     static INLINE I either(I a, I b) { return bit_or(a, b); }
 
@@ -38,6 +39,10 @@ struct simd : lanes {
         for (int i = 0; i < 16; ++i) { t[i] = (int8_t) (i / 4 % 2 == 0 ? bias + m[i % 4] : bias - m[i % 4]); }
         return each_quarter(load16((const char *) t));
     }
+    static INLINE __m128i biased16(const int8_t * levels, int bias) {
+        return _mm_add_epi8(load16((const char *) levels), _mm_set1_epi8((char) bias));
+    }
+    static INLINE I table16(const int8_t * levels, int bias) { return each_quarter(biased16(levels, bias)); }
     static INLINE I table_k4() { return table4(111); }
     static INLINE I table_v4() { return table4(0); }
     static INLINE I table_k3() { return table3(111); }
@@ -79,6 +84,10 @@ struct simd : lanes {
         UNROLL for (int p = 0; p < 4; ++p) { a[p] = load_quarters(row.from(p), offset); }
         transpose(a, c);
     }
+    // each byte of a lane where the next one was, the last where the first was
+    static INLINE I next_lane(I x) {
+        return shuffle_epi8(x, each_quarter(_mm_setr_epi8(3, 0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10, 15, 12, 13, 14)));
+    }
     // bits 4*i .. 4*i + 3 of a lane in bit 4 of its bytes
     static INLINE I bit4(I bits, int i) {
         const __m128i four = _mm_setr_epi8(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12);
@@ -105,6 +114,32 @@ struct simd : lanes {
     static INLINE void fill_chunk(const __m256i y[4], I x[CHUNK]) {
         fill(y, 2, x);
         fill(y + 2, 2, x + CHUNK / 2);
+    }
+
+    // Of a trellis (turbo-layout.h): the words of the values of a chunk, and the words before these. 4*N bytes at the offset are those
+    // of a 128-bit part: the halves of a quarter, or for G = 64 two quarters.
+    template <int G, int N> static INLINE void interleave_ring(rows row, int offset, I word[CHUNK], I before[CHUNK]) {
+        const int skip = 4 - N; // three words are read behind what comes before them, since a row may end with them
+        __m256i bytes[4];
+        UNROLL for (int p = 0; p < 4; ++p) {
+            const char * at = row[p] + offset - 4 * skip;
+            bytes[p] = _mm256_set_m128i(load16(at + 4 * N), load16(at));
+        }
+        __m256i x[4];
+        interleave_bytes(bytes[0], bytes[1], bytes[2], bytes[3], x);
+        const __m256i wrapped = _mm256_permutevar8x32_epi32(
+            x[3], G == 64 ? _mm256_setr_epi32(3, 0, 1, 2, 7, 4, 5, 6) : _mm256_setr_epi32(7, 4, 5, 6, 0, 1, 2, 3));
+        const __m256i own[4] = { x[skip], x[1 + skip], x[2 + skip], x[3] };
+        const __m256i first[4] = { wrapped, x[skip], x[1 + skip], x[2] };
+        fill_chunk(own, word);
+        fill_chunk(first, before);
+    }
+    static INLINE void tables_of_chunk(
+        const int8_t * t0, const int8_t * t1, const int8_t * t2, const int8_t * t3, I x[CHUNK]) {
+        const int8_t * const t[4] = { t0, t1, t2, t3 };
+        __m256i y[4];
+        UNROLL for (int e = 0; e < 4; ++e) { y[e] = _mm256_broadcastsi128_si256(biased16(t[e], 0)); }
+        fill_chunk(y, x);
     }
 
     // words of N bytes of turbo3, one half of the block in each half of a 256-bit part; N = 4 may leave a register half empty

@@ -36,10 +36,9 @@ size_t align_up(size_t n) { return (n + CACHE_LINE - 1) / CACHE_LINE * CACHE_LIN
 
 int type_of(ggml_type type) {
     switch ((int) type) {
-        case GGML_TYPE_TURBO4: return DECODE_TURBO4;
-        case GGML_TYPE_TURBO3: return DECODE_TURBO3;
-        case GGML_TYPE_TURBO4_64: return DECODE_TURBO4_64;
-        case GGML_TYPE_TURBO3_64: return DECODE_TURBO3_64;
+#define PLACE_OF_TURBO(ID, name, group) \
+    case GGML_TYPE_##ID: return DECODE_##ID;
+        TURBO_EACH_TYPE(PLACE_OF_TURBO)
         case GGML_TYPE_Q8_0: return DECODE_Q8_0;
         case GGML_TYPE_Q5_0: return DECODE_Q5_0;
         case GGML_TYPE_IQ4_NL: return DECODE_IQ4_NL;

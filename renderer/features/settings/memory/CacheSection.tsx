@@ -286,7 +286,9 @@ const cacheTypeText: Record<CacheType, MessageDescriptor> = {
   iq4_nl: msg`4-bit, with uneven steps.`,
   q4_0: msg`4-bit, with even steps. K suffers noticeably.`,
   turbo4: msg`4-bit, with fitted steps and fine scales: closer to f16 than q4_0, and smaller. The default.`,
+  turbo4_tcq: msg`4-bit, each value fitted together with its neighbors: the best quality at this size, slower to write.`,
   turbo3: msg`3-bit of the same kind. The smallest; fine details can get lost in very long texts.`,
+  turbo3_tcq: msg`3-bit, each value fitted together with its neighbors: the best quality at this size, slower to write.`,
 };
 
 /** In the order of the contract, largest first. */

@@ -25,7 +25,7 @@ test.skipIf(process.platform === 'win32')('bash completes commands, options, the
   expect(offered('concertina models ')).toEqual(['search', 'pull', 'list', 'rm']);
   expect(offered('concertina models p')).toEqual(['pull']);
   expect(offered('concertina run --type')).toEqual(['--type-k', '--type-v']);
-  expect(offered('concertina run --type-k turbo')).toEqual(['turbo4', 'turbo3']);
+  expect(offered('concertina run --type-k turbo')).toEqual(['turbo4', 'turbo4_tcq', 'turbo3', 'turbo3_tcq']);
   expect(offered('concertina models pull --re')).toEqual(['--revision']);
   expect(offered('concertina models pull --so')).toEqual([]);
   for (const line of ['concertina run --doc comm', 'concertina inspect comm', 'concertina run --json comm']) {
