@@ -23,7 +23,9 @@ import {
 describe('capabilities', () => {
   it('follows the contract and names the turbo types', () => {
     const capabilities = capabilitiesSchema.parse(engine().capabilities());
-    expect(capabilities.cacheTypes).toEqual(expect.arrayContaining(['f16', 'q8_0', 'turbo4', 'turbo3', 'turbo4_tcq', 'turbo3_tcq']));
+    expect(capabilities.cacheTypes).toEqual(
+      expect.arrayContaining(['f16', 'q8_0', 'turbo4', 'turbo3', 'turbo4_tcq', 'turbo3_tcq']),
+    );
     expect(capabilities.upstream).toMatch(/^v0\.5\.0 [0-9a-f]{40}$/);
     expect(capabilities.physicalCores).toBeGreaterThan(0);
     expect(capabilities.warnings).toEqual([]);
