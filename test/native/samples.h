@@ -1,6 +1,7 @@
 // Test data shared by the cases.
 #pragma once
 
+#include "ggml-cpu.h"
 #include "ggml-turbo.h"
 #include "turbo-codec.h"
 
@@ -13,6 +14,12 @@ const ggml_type TURBO_TYPES[TURBO_FORMAT_COUNT] = {
 #define TYPE_OF_FORMAT(ID, name, group) GGML_TYPE_##ID,
     TURBO_EACH_TYPE(TYPE_OF_FORMAT)
 };
+
+// Blocks of x as the cache stores them on this machine: the bytes are those of the reference, which takes far longer for a trellis.
+inline void quantize_row(ggml_type type, const float * x, void * blocks, int64_t n) {
+    const ggml_from_float_t from_float = ggml_get_type_traits_cpu(type)->from_float;
+    from_float(x, blocks, n);
+}
 
 inline std::vector<float> gaussian(size_t n, float sigma = 1.0f, unsigned seed = 1) {
     std::mt19937 rng(seed);

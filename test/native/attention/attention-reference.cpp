@@ -1,4 +1,5 @@
 #include "attention-reference.h"
+#include "../samples.h"
 
 #include "ggml-backend.h"
 #include "ggml-cpu.h"
@@ -24,7 +25,7 @@ std::vector<uint8_t> quantized(ggml_type type, int dim, size_t n_row, std::mt199
     if (type == GGML_TYPE_F16) {
         ggml_fp32_to_fp16_row(x.data(), (ggml_fp16_t *) bytes.data(), x.size());
     } else {
-        ggml_quantize_chunk(type, x.data(), bytes.data(), 0, n_row, dim, nullptr);
+        quantize_row(type, x.data(), bytes.data(), x.size());
     }
     return bytes;
 }
