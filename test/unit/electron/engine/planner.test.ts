@@ -83,8 +83,10 @@ test('each side of the cache by its type, where that is asked for, and none wher
   });
   const planner = plannerOf(engine, () => GiB);
   const { sides } = await planner.fit({ path: '/m', context, sides: true });
-  expect(sides?.K).toEqual({ f16: 3, q8_0: 4, q5_0: 4, iq4_nl: 6, q4_0: 4, turbo4: 6, turbo3: null });
-  expect(sides?.V).toEqual({ f16: 30, q8_0: 40, q5_0: 40, iq4_nl: 60, q4_0: 40, turbo4: 60, turbo3: 60 });
+  const usual = { f16: 3, q8_0: 4, q5_0: 4, iq4_nl: 6, q4_0: 4, turbo4: 6, turbo4_tcq: 10, turbo3_tcq: 10 };
+  expect(sides?.K).toEqual({ ...usual, turbo3: null });
+  const tenfold = Object.entries(usual).map(([type, bytes]) => [type, 10 * bytes]);
+  expect(sides?.V).toEqual({ ...Object.fromEntries(tenfold), turbo3: 60 });
   expect((await planner.fit({ path: '/m', context })).sides).toBeUndefined();
 });
 
