@@ -6,6 +6,7 @@
 #include "turbo-codec.h"
 
 #include <cmath>
+#include <cstring>
 #include <random>
 #include <vector>
 
@@ -15,18 +16,28 @@ const ggml_type TURBO_TYPES[TURBO_FORMAT_COUNT] = {
     TURBO_EACH_TYPE(TYPE_OF_FORMAT)
 };
 
-// Blocks of x as the cache stores them on this machine: the bytes are those of the reference, which takes far longer for a trellis.
-inline void quantize_row(ggml_type type, const float * x, void * blocks, int64_t n) {
-    const ggml_from_float_t from_float = ggml_get_type_traits_cpu(type)->from_float;
-    from_float(x, blocks, n);
-}
-
 inline std::vector<float> gaussian(size_t n, float sigma = 1.0f, unsigned seed = 1) {
     std::mt19937 rng(seed);
     std::normal_distribution<float> dist(0.0f, sigma);
     std::vector<float> x(n);
     for (float & v : x) { v = dist(rng); }
     return x;
+}
+
+// Blocks for n values like those of x, which are as the cache would store them but for a trellis: there any codes are a path, so
+// that all blocks have the scales of the first, which is encoded, and codes of chance. An encoder takes far too long for so many.
+inline void quantize_row(ggml_type type, const std::vector<float> & x, void * blocks) {
+    const bool trellis = ggml_turbo_without_trellis(type) != type;
+    const size_t group = ggml_blck_size(type);
+    ggml_get_type_traits_cpu(type)->from_float(x.data(), blocks, trellis ? group : x.size());
+    if (!trellis) { return; }
+    std::mt19937 rng((unsigned) (x[0] * 1e6f));
+    uint8_t * block = (uint8_t *) blocks;
+    const size_t size = ggml_type_size(type);
+    for (size_t i = 1; i < x.size() / group; ++i) {
+        memcpy(block + i * size, block, sizeof(turbo_block_head));
+        for (size_t b = sizeof(turbo_block_head); b < size; ++b) { block[i * size + b] = (uint8_t) rng(); }
+    }
 }
 
 // Rows of n values that quantizers stumble over: n is a multiple of every group.

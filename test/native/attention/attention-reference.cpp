@@ -25,7 +25,7 @@ std::vector<uint8_t> quantized(ggml_type type, int dim, size_t n_row, std::mt199
     if (type == GGML_TYPE_F16) {
         ggml_fp32_to_fp16_row(x.data(), (ggml_fp16_t *) bytes.data(), x.size());
     } else {
-        quantize_row(type, x.data(), bytes.data(), x.size());
+        quantize_row(type, x, bytes.data());
     }
     return bytes;
 }

@@ -88,7 +88,7 @@ ggml_tensor * make_side(
     ggml_tensor * all = sh.interleaved ? ggml_new_tensor_4d(ctx, type, width, sh.n_head_kv, room, sh.n_stream)
                                        : ggml_new_tensor_4d(ctx, type, width, room, sh.n_head_kv, sh.n_stream);
     const std::vector<float> x = gaussian(ggml_nelements(all), 1.0f, seed);
-    quantize_row(type, x.data(), all->data, x.size());
+    quantize_row(type, x, all->data);
 
     ggml_tensor * side = sh.interleaved ? ggml_view_4d(ctx, all, width, sh.n_kv, sh.n_head_kv, sh.n_stream, all->nb[2],
                                               all->nb[1], all->nb[3], 0)
