@@ -19,9 +19,9 @@ constexpr int MAX_BLOCK = 512;
 // Items per thread at least, so that threads end together although the causal mask makes early rows cheap.
 constexpr int ITEMS_PER_THREAD = 4;
 
-// Query vectors of a KV head whose positions are divided, from so many tiles on: one expansion of the cache serves all of them.
-// In so many items, whatever the number of threads is: it does not change a bit of the result.
-constexpr int MAX_SPLIT_QUERIES = MAX_BLOCK;
+// Query vectors of a KV head whose positions are divided, from so many tiles on: as many as decode takes of the types that it knows.
+// With more of them a row has the same bits in whatever batch it is read. In so many items, whatever the number of threads is.
+constexpr int MAX_SPLIT_QUERIES = TURBO_DECODE_MAX_QUERIES;
 constexpr int MIN_SPLIT_TILES = 4;
 constexpr int SPLIT_ITEMS = 64;
 
