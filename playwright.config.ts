@@ -13,8 +13,8 @@ export default defineConfig({
   reporter: [['list'], ['json', { outputFile: 'build/test-results/e2e.json' }]],
   // much of a test is waiting; whole files, so that the tests of one file follow each other as they are written
   workers: 2,
-  timeout: 90_000,
-  expect: { timeout: 20_000 },
+  timeout: 180_000,
+  expect: { timeout: 40_000 },
   forbidOnly: Boolean(process.env.CI),
   projects: [
     { name: 'electron', testMatch: 'electron/*.spec.ts' },
