@@ -1,10 +1,12 @@
 // `npm test`: sets everything up, then runs all checks and tests in order, each stage with a header and its time, at the end
-// one line with true counts. Every stage runs even after a failure. `npm test -- unit e2e` runs only the stages named, with
+// one line with true counts, and before it the name and the message of each failed test, since a record of CI may hold the end of
+// the output alone. Every stage runs even after a failure. `npm test -- unit e2e` runs only the stages named, with
 // what they need set up; `npm test -- engine sessions` only the test files of one stage whose path has the word.
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { BUILD, ROOT } from '../native/prepare/paths.mjs';
 
 const RESULTS = path.join(BUILD, 'test-results');
@@ -15,6 +17,9 @@ const bin = (...parts) => path.join(ROOT, 'node_modules', ...parts);
 const lingui = (check, option) => [bin('@lingui', 'cli', 'dist', 'lingui-check.js'), check, option, '--workers', '1'];
 
 /** @typedef {{passed: number, failed: number, skipped: number}} Counts */
+
+/** What failed so far, as text. @type {string[]} */
+const failures = [];
 
 /** Stages that need nothing but the packages of npm. */
 const LIGHT = ['check', 'unit'];
@@ -37,27 +42,11 @@ const STAGES = {
       await command('translations', lingui('missing', '--verbose')),
     ]),
   unit: (patterns) => vitest('unit', patterns),
-  native: async () => {
-    const { code, output } = await node([path.join(ROOT, 'test', 'native', 'run.mjs')], { capture: true });
-    return withExit(code, closingLine(output));
-  },
-  kernels: async (patterns) => {
-    const { code, output } = await node([path.join(ROOT, 'test', 'kernels', 'run.mjs'), ...patterns], {
-      capture: true,
-    });
-    return withExit(code, closingLine(output));
-  },
+  native: () => counting([path.join(ROOT, 'test', 'native', 'run.mjs')]),
+  kernels: (patterns) => counting([path.join(ROOT, 'test', 'kernels', 'run.mjs'), ...patterns]),
   engine: (patterns) => vitest('engine', patterns),
-  server: async () => {
-    const { code, output } = await node([path.join(ROOT, 'test', 'server', 'upstreamSuite.mjs')], { capture: true });
-    return withExit(code, closingLine(output));
-  },
-  fuzz: async () => {
-    const { code, output } = await node([path.join(ROOT, 'test', 'fuzz', 'run.mjs'), '--seconds', '8'], {
-      capture: true,
-    });
-    return withExit(code, closingLine(output));
-  },
+  server: () => counting([path.join(ROOT, 'test', 'server', 'upstreamSuite.mjs')]),
+  fuzz: () => counting([path.join(ROOT, 'test', 'fuzz', 'run.mjs'), '--seconds', '8']),
   e2e: async (patterns) => {
     const report = path.join(RESULTS, 'e2e.json');
     fs.rmSync(report, { force: true });
@@ -65,6 +54,7 @@ const STAGES = {
     const projects = ['electron', 'browser', 'dist'].map((name) => `--project=${name}`);
     const { code } = await node([bin('@playwright', 'test', 'cli.js'), 'test', ...projects, ...patterns]);
     const stats = readJson(report)?.stats;
+    keepFailures(readJson(report)?.suites?.flatMap(failedSpecs));
     if (stats?.flaky) console.log(`${stats.flaky} test(s) passed only when run again`);
     return withExit(
       code,
@@ -79,6 +69,7 @@ async function command(name, args) {
   console.log(
     code === 0 ? `ok: ${name}` : `FAILED: ${name}${name.includes('format') ? '; npm run format writes it' : ''}`,
   );
+  if (code !== 0) failures.push(name);
   return withExit(code, { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 });
 }
 
@@ -88,6 +79,13 @@ async function vitest(project, patterns) {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   const { code } = await node([bin('vitest', 'vitest.mjs'), 'run', '--project', project, ...reporters, ...patterns]);
   const result = readJson(report);
+  keepFailures(
+    result?.testResults.flatMap(({ name, message, assertionResults }) =>
+      [{ fullName: 'the file', status: message ? 'failed' : '', failureMessages: [message] }, ...assertionResults]
+        .filter(({ status }) => status === 'failed')
+        .map((test) => ({ file: name, title: test.fullName, message: test.failureMessages[0] ?? '' })),
+    ),
+  );
   return withExit(
     code,
     result && {
@@ -96,6 +94,33 @@ async function vitest(project, patterns) {
       skipped: result.numPendingTests + result.numTodoTests,
     },
   );
+}
+
+/** A runner of ours, whose last line counts what passed. */
+async function counting(args) {
+  const { code, output } = await node(args, { capture: true });
+  failures.push(...(output.match(/^(?:\w+: )?FAILED.*(?:\n.*){0,8}/gm) ?? []));
+  return withExit(code, closingLine(output));
+}
+
+/** The failed tests of a suite of Playwright's report, and of the suites in it. */
+function failedSpecs({ file, specs = [], suites = [] }) {
+  const own = specs
+    .filter(({ ok }) => !ok)
+    .map(({ title, tests }) => ({
+      file,
+      title,
+      message: tests.flatMap(({ results }) => results.map(({ error }) => error?.message ?? '')).join('\n'),
+    }));
+  return [...own, ...suites.flatMap(failedSpecs)];
+}
+
+/** @param {{file: string, title: string, message: string}[]} list */
+function keepFailures(list = []) {
+  for (const { file, title, message } of list) {
+    const lines = stripVTControlCharacters(message).split('\n').slice(0, 12);
+    failures.push([`${path.relative(ROOT, file)}: ${title}`, ...lines].join('\n  '));
+  }
 }
 
 /** A stage that ended badly without a failed test (a file that does not load, a crash of the runner) has failed once. */
@@ -167,6 +192,7 @@ for (const name of Object.keys(STAGES).filter((stage) => chosen.includes(stage))
   );
 }
 const total = sum(results);
+if (failures.length > 0) console.log(`\n=== what failed\n${failures.join('\n')}`);
 console.log(`\nall stages took ${seconds(startedAt)}`);
 console.log(line(total));
 // nothing run is no success either
