@@ -1,17 +1,15 @@
 // Results of prefill: of an item that saw all positions, or of several that saw a part of them each.
 //
-// A KV head with few query vectors is one item if it is cut by query vectors only: threads beyond the KV heads have nothing to do,
-// and cutting finer would expand the whole cache again for each piece. So the positions are divided, as decode divides them.
+// A batch of decode's size is one item for each KV head if it is cut by query vectors only: threads beyond the KV heads have nothing
+// to do, and cutting finer would expand the whole cache again for each piece. So the positions of such a batch are divided, as decode
+// divides them. Those of longer batches are not: a row has the same bits in every one of them.
 
 #include "prefill.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 
 namespace {
-
-constexpr float LOG2E = 1.44269504f;
 
 // Sums what the splits gathered for query vector i into the first of them.
 void merge(const prefill_plan & plan, char * splits, int head, int i) {

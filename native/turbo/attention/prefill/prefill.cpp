@@ -152,8 +152,6 @@ char * aligned(char * p) { return (char *) (((uintptr_t) p + ALIGN - 1) / ALIGN 
 // --- an item: a block of query vectors of one KV head against tiles of K and V, with a running softmax. Logits are in base 2
 // throughout: log2(e) is part of the scale.
 
-constexpr float LOG2E = 1.44269504f;
-
 struct tile {
     int index;
     int first; // position

@@ -55,6 +55,9 @@ extern const struct prefill_kernels prefill_kernels_neon;
 #ifdef __cplusplus
 }
 
+// Logits are in base 2: log2(e) is part of the scale.
+constexpr float LOG2E = 1.44269504f;
+
 // How an operation is cut into items for the threads: one KV head of one stream with a block of its query vectors, and with all
 // tiles of K and V or, where the query vectors are few, some of them. Query vector i of a KV head is row i/gqa with head i%gqa of
 // the group.
