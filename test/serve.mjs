@@ -23,7 +23,7 @@ export const KEY = 'a-key-of-the-tests';
  * On a free port of this machine. Resolves when it answers.
  * @param {string} data its folder
  * @param {string[]} options of `serve`
- * @returns {Promise<{url: string, stop: () => Promise<void>}>} url: without a path, http://127.0.0.1:PORT
+ * @returns {Promise<{url: string, pid: number | undefined, stop: () => Promise<void>}>} url: without a path, http://127.0.0.1:PORT
  * @throws when it ends before that, with what it printed
  */
 export async function startServe(data, options) {
@@ -51,5 +51,5 @@ export async function startServe(data, options) {
     child.once('error', reject);
     child.once('exit', (code) => reject(new Error(`concertina serve ended with code ${code}:\n${printed}`)));
   });
-  return { url, stop };
+  return { url, pid: child.pid, stop };
 }

@@ -131,7 +131,8 @@ export function filler(sentences: number): string {
 
 export function temporaryFolder(): string {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'concertina-'));
-  onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }));
+  // a process of the test that is ending may write a last file into it
+  onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;
 }
 
