@@ -32,6 +32,7 @@ export class BareRoot {
 
   async install() {
     await this.remove();
+    fs.mkdirSync(path.dirname(this.folder), { recursive: true });
     const { codename, sources } = ownDebian();
     const options = ['--variant=minbase', '--include=ca-certificates,desktop-file-utils'];
     await must('Making a bare Debian', 'mmdebstrap', [...options, codename, this.folder, ...sources]);
