@@ -19,6 +19,9 @@ const LIMIT_S = 480;
 const PATIENCE_MS = 40 * 60_000;
 const NODE = ['/usr/bin/node', '/usr/bin/npm', '/usr/lib/node_modules/npm'];
 
+/** Whom this machine's network has Node trust beside its own list, as that of a company may. */
+const CERTIFICATES = process.env.NODE_EXTRA_CA_CERTS;
+
 const root = new BareRoot(path.join(BUILD, 'source-test', 'root'));
 const inside = (name) => path.join(root.folder, name);
 
@@ -37,12 +40,17 @@ async function prepare() {
   const settings = path.join(os.homedir(), '.npmrc');
   if (fs.existsSync(settings)) fs.copyFileSync(settings, inside('root/.npmrc'));
   for (const file of ['etc/resolv.conf', 'etc/hosts']) fs.copyFileSync(`/${file}`, inside(file));
+  if (CERTIFICATES) {
+    fs.mkdirSync(path.dirname(inside(CERTIFICATES)), { recursive: true });
+    fs.copyFileSync(CERTIFICATES, inside(CERTIFICATES));
+  }
   await must('Cloning', 'git', ['clone', '--quiet', '--no-hardlinks', ROOT, inside('root/concertina')]);
 }
 
 /** `npm start`, until the page is served. @returns {Promise<{child: import('node:child_process').ChildProcess, url: string}>} */
 async function start(startedAt) {
   const plain = ['HOME=/root', 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', 'LC_ALL=C.UTF-8'];
+  if (CERTIFICATES) plain.push(`NODE_EXTRA_CA_CERTS=${CERTIFICATES}`);
   const command = ['/usr/bin/env', '-i', ...plain, 'sh', '-c', 'cd /root/concertina && exec npm start'];
   const child = spawn('chroot', [root.folder, ...command], { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const limit = setTimeout(() => end(child), PATIENCE_MS);
