@@ -1,6 +1,7 @@
 # What the first start waits for is the compiler: most of its time went into C++ that runs once per request or once per load
-# (options, JSON, chat templates, HTTP, graphs of encoders of images). That code is compiled with fewer passes and in batches that
-# read their headers once. What runs for every token or value keeps -O3: ggml, llama, sampling, drafts, images and sound.
+# (options, JSON, chat templates, HTTP, headers of models) or once per batch and layer (graphs of models). That code is compiled with
+# fewer passes and in batches that read their headers once. What runs for every token, cell or value keeps -O3: ggml, the cache and
+# the inputs of a graph, sampling, vocabularies, drafts, images and sound.
 # GCC and Clang only: another compiler builds as upstream says.
 
 if(NOT CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang" OR MSVC)
@@ -16,7 +17,8 @@ function(concertina_sources result target pattern)
     set(${result} ${sources} PARENT_SCOPE)
 endfunction()
 
-# What runs per token, or per pixel and sample.
+# What runs per token or cell, or per pixel and sample.
+set(hot_llama "^(llama-(sampler|vocab|grammar|kv-cache[a-z0-9-]*|memory[a-z-]*|batch|graph|context|io|mmap)|unicode[a-z-]*)\\.cpp$|/turbo/llama/")
 set(hot_llama-common "^(sampling|speculative|ngram-[a-z]+|peg-parser)\\.cpp$")
 set(hot_mtmd "^mtmd-(audio|image)\\.cpp$")
 
@@ -26,7 +28,7 @@ set(batched_llama-common "^(parsers/.+|arg|chat[a-z-]*|preset|download|hf-cache|
 set(batched_mtmd "^models/.+\\.cpp$")
 set(batched_server-context "\\.cpp$")
 
-foreach(target llama-common mtmd server-context cpp-httplib)
+foreach(target llama llama-common mtmd server-context cpp-httplib)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
     if(hot_${target})
         concertina_sources(hot ${target} "${hot_${target}}")
