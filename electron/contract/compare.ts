@@ -14,10 +14,12 @@ import {
   needlesSchema,
   qualitySchema,
   speedSchema,
+  toolCallsSchema,
 } from './compareFigures';
 import { effectiveContextSchema, liveStatsSchema, memoryEstimateSchema } from './engine';
 import { errorPayloadSchema } from './errors';
 import { budgetSchema } from './fit';
+import { translatableSchema } from './lib/language';
 import { idSchema, limits, nothing, operation } from './limits';
 import { modelInfoSchema } from './models';
 import { cacheChoiceSchema, contextSettingsSchema, samplingSettingsSchema } from './settings';
@@ -48,6 +50,8 @@ export const comparePromptSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('chat'), chatId: idSchema, leafId: idSchema.nullable() }),
   /** documents before a question about them, as in a chat */
   z.object({ kind: z.literal('documents'), attachments: z.array(attachmentSchema).min(1), question: text.min(1) }),
+  /** a check of the model: no answer, but tasks, and a text of the app that fills `depth` tokens */
+  z.object({ kind: z.literal('check'), depth: tokens }),
 ]);
 export type ComparePrompt = z.infer<typeof comparePromptSchema>;
 
@@ -97,7 +101,13 @@ export const compareRequestSchema = z
   .refine(({ configurations, options }) => options.reference < configurations.length, {
     path: ['options', 'reference'],
     message: 'the reference is none of the configurations',
-  });
+  })
+  .refine(
+    ({ prompt, configurations, options: { reference } }) =>
+      prompt.kind !== 'check' ||
+      (configurations[reference]?.typeK === 'f16' && configurations[reference]?.typeV === 'f16'),
+    { path: ['options', 'reference'], message: 'a check is judged by f16' },
+  );
 export type CompareRequest = z.infer<typeof compareRequestSchema>;
 
 /** Memory of a column by part, in bytes: the engine's allocation. */
@@ -123,6 +133,7 @@ export const columnStepSchema = z.enum([
   'speed',
   'quality',
   'needles',
+  'tools',
   'curve',
   'floor',
 ]);
@@ -149,6 +160,8 @@ export const compareColumnSchema = z.object({
   speed: speedSchema.nullable().default(null),
   quality: qualitySchema.nullable().default(null),
   needles: needlesSchema.nullable().default(null),
+  /** of a check */
+  tools: toolCallsSchema.nullable().default(null),
   curve: z.array(curvePointSchema).default([]),
   longest: longestSchema.nullable().default(null),
   /** what a person should know about these figures, as sentences */
@@ -222,6 +235,19 @@ export type CompareRun = z.infer<typeof compareRunSchema>;
 export const compareProgressSchema = compareRunSchema.omit({ request: true });
 export type CompareProgress = z.infer<typeof compareProgressSchema>;
 
+/** What a check has found, for the model of this content: see `verdictOf`. */
+export const modelCheckSchema = z.object({
+  fingerprint: z.string(),
+  modelId: idSchema,
+  /** tokens */
+  depth: count,
+  /** that were measured and judged; `keeps`: nothing is lost beside f16 */
+  pairs: z.array(compareConfigurationSchema.pick({ typeK: true, typeV: true }).extend({ keeps: z.boolean() })),
+  /** index of the column that is recommended; null: the model cannot be judged by it */
+  pick: count.nullable(),
+});
+export type ModelCheck = z.infer<typeof modelCheckSchema>;
+
 export const compareSummarySchema = z.object({
   id: idSchema,
   name,
@@ -229,6 +255,8 @@ export const compareSummarySchema = z.object({
   state: runStateSchema,
   modelName: z.string(),
   configurations: z.array(compareConfigurationSchema),
+  /** null: it is no check, or has not come to its end */
+  check: modelCheckSchema.nullable().default(null),
 });
 export type CompareSummary = z.infer<typeof compareSummarySchema>;
 
@@ -258,6 +286,26 @@ export const comparePlanSchema = z.object({
 });
 export type ComparePlan = z.infer<typeof comparePlanSchema>;
 
+const checkQuestion = z.object({
+  modelId: idSchema,
+  /** tokens; left out: as long as the context in use, or what is set for the model. Cut to what the model was trained for */
+  depth: tokens.optional(),
+});
+
+/** What a check would run, told before. */
+export const checkPlanSchema = z.object({
+  depth: count,
+  /** f16 first, which the others are judged by */
+  configurations,
+  /** of the whole check, about */
+  seconds: z.number(),
+  /** false: this model has not read or written enough on this machine yet, and its speed is supposed */
+  measured: z.boolean(),
+  /** why it would come to nothing, as a sentence; empty: it does not fail beforehand */
+  problem: translatableSchema,
+});
+export type CheckPlan = z.infer<typeof checkPlanSchema>;
+
 export const compareFormatSchema = z.enum(['markdown', 'csv', 'json']);
 export type CompareFormat = z.infer<typeof compareFormatSchema>;
 
@@ -281,6 +329,9 @@ export const compareOperations = {
     z.object({ fileName: z.string(), text: z.string() }),
   ),
   'compare.estimate': operation(z.object({ modelId: idSchema, configurations }), comparePlanSchema),
+  'compare.planCheck': operation(checkQuestion, checkPlanSchema),
+  /** starts a comparison of f16 and the usual pairs by tasks; it is canceled, kept and exported as any other */
+  'compare.check': operation(checkQuestion, run),
   /** tokens of the prompt, as the columns would read it; null: another model is loaded, or none */
   'compare.count': operation(
     z.object({ modelId: idSchema, prompt: comparePromptSchema }),

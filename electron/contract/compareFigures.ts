@@ -102,6 +102,26 @@ export const needlesSchema = z.object({
 });
 export type Needles = z.infer<typeof needlesSchema>;
 
+/** Calls of tools that a model was asked for, one question each. */
+export const toolCallsSchema = z.object({
+  right: count,
+  results: z.array(
+    z.object({
+      question: z.string(),
+      /** of the tool that answers it */
+      tool: z.string(),
+      /** what was called, with its arguments as they were written; without a call what was written in its place */
+      reply: z.string(),
+      /**
+       * null: right. `no-call`: none, or several; `json`: its arguments are no JSON object; `tool`: another tool; `arguments`: some
+       * are missing, wrong or too many
+       */
+      fault: z.enum(['no-call', 'json', 'tool', 'arguments']).nullable(),
+    }),
+  ),
+});
+export type ToolCalls = z.infer<typeof toolCallsSchema>;
+
 export const curvePointSchema = z.object({
   /** tokens in the cache before the first measured step */
   depth: count,

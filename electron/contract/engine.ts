@@ -209,6 +209,8 @@ export const loadedContextSchema = effectiveContextSchema.extend({
   auto: autoLengthSchema.nullable().default(null),
   /** why the model was not measured for its turbo caches; empty where it was, or where there is no need */
   calibration: z.string(),
+  /** of the model: the same for the same content; '' of an engine that does not say it */
+  fingerprint: z.string().default(''),
 });
 export type LoadedContext = z.infer<typeof loadedContextSchema>;
 

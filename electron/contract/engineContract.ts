@@ -192,6 +192,8 @@ const compareTaskSchema = z.object({
     z.object({ messages: z.array(promptMessageSchema).min(1) }),
     /** without the chat template */
     z.object({ text: z.string().min(1) }),
+    /** a check: the material, again and again, up to this many tokens */
+    z.object({ depth: z.number().int() }),
   ]),
   /** of the chat template, where the prompt has messages */
   ...templateOptions,

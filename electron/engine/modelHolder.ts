@@ -234,7 +234,11 @@ export class ModelHolder {
     throwIfCanceled(signal);
     return {
       model: model.info,
-      context: { ...context.effective, calibration: this.measured.calibration, auto: autoOf(request, context), notes },
+      context: {
+        ...context.effective,
+        ...{ calibration: this.measured.calibration, auto: autoOf(request, context), notes },
+        fingerprint: model.fingerprint,
+      },
       memory: this.memoryOf(context),
       carriedTokens: context.contextUsed,
     };

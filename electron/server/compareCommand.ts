@@ -13,7 +13,10 @@ import {
   compareFormatSchema,
   compareRequestSchema,
 } from '../contract/compare';
+import type { OperationInput } from '../contract/contract';
 import { ConcertinaError, messageOf } from '../contract/errors';
+import { verdictOf } from '../contract/lib/judgement';
+import { say } from '../contract/lib/language';
 import { usualPart } from '../contract/lib/senses';
 import { troubleOf } from '../contract/lib/systemErrors';
 import { cacheChoiceSchema, cacheTypes, isBudget } from '../contract/settings';
@@ -22,7 +25,7 @@ import type { Services } from '../services/services';
 import { type CommandSpec, exitCodes, parseLine, UsageError, type ValuesOf } from './commandLine';
 import { type Call, type Command, callOf, modelIdOf, readDocuments, type Surroundings } from './commandServices';
 
-/** The exit code is 0 when every column was measured. */
+/** The exit code is 0 when every column was measured, and after a check when the model can be judged. */
 async function runCompare(args: readonly string[], { openServices, print, signal }: Surroundings): Promise<number> {
   const order = parseCompareOptions(args, (path) => readFileSync(path, 'utf8'));
   const dataFolder = order.dataFolder ?? mkdtempSync(join(os.tmpdir(), 'concertina-compare-'));
@@ -45,9 +48,15 @@ async function compare(
   services.engine.startEmpty();
   const call = callOf(services);
   const modelId = await (order.model === null ? embeddedModelId(call) : modelIdOf(call, order.model));
-  const prompt = await promptOf(services, order.prompt, signal);
   const ended = untilEnded(services);
-  const { runId } = await call('compare.start', { ...order.request, modelId, prompt });
+  const { runId } =
+    order.kind === 'check'
+      ? await startCheck(call, { modelId, depth: order.depth })
+      : await call('compare.start', {
+          ...order.request,
+          modelId,
+          prompt: await promptOf(services, order.prompt, signal),
+        });
   const cancel = () => void call('compare.cancel', { runId });
   signal.addEventListener('abort', cancel);
   if (signal.aborted) cancel();
@@ -62,7 +71,20 @@ async function compare(
   }
   if (signal.aborted) return exitCodes.canceled;
   const run = await call('compare.get', { runId });
+  const verdict = verdictOf(run);
+  if (verdict) return verdict.kind === 'cannot-judge' ? exitCodes.failed : exitCodes.done;
   return run.columns.every(({ state }) => state === 'done') ? exitCodes.done : exitCodes.failed;
+}
+
+/** Says before what it runs and about how long. */
+async function startCheck(call: Call, question: OperationInput<'compare.check'>): Promise<{ runId: string }> {
+  const { depth, configurations, seconds, measured, problem } = await call('compare.planCheck', question);
+  if (problem !== '') throw new ConcertinaError('out-of-memory', say(problem), 'Give less with --context.');
+  const pairs = configurations.map(({ typeK, typeV }) => (typeK === typeV ? typeK : `${typeK}/${typeV}`));
+  const minutes = Math.max(1, Math.round(seconds / 60));
+  console.error(`${pairs.join(', ')} at ${depth} tokens: 14 tool calls, 12 hidden facts and the predictions of each`);
+  console.error(`about ${minutes} min${measured ? '' : ', supposed: the model has not been timed on this machine'}`);
+  return call('compare.check', question);
 }
 
 async function embeddedModelId(call: Call): Promise<string> {
@@ -73,7 +95,7 @@ async function embeddedModelId(call: Call): Promise<string> {
 
 async function promptOf(
   services: Services,
-  prompt: CompareOrder['prompt'],
+  prompt: PromptOrder['prompt'],
   signal: AbortSignal,
 ): Promise<ComparePrompt> {
   if (prompt.kind === 'text') return prompt;
@@ -132,11 +154,16 @@ const compareSpec = {
   takes: '[REQUEST.json]',
   about: 'runs a prompt or documents under several cache types, side by side',
   details: `REQUEST.json is what the window asks for, or a run that it exported, with "files" of documents in place of their ids.
-Without it: --types, and --text FILE, or --document FILE with --question TEXT. What is written is explained in docs/compare.md.`,
+Without it: --types, and --text FILE, or --document FILE with --question TEXT. Or --guard, which checks the model by tasks and
+recommends types. What is written is explained in docs/compare.md.`,
   options: {
     types: {
       ...{ type: 'string', value: 'LIST' },
       about: `2 to 6 cache types, K/V pairs, or budgets like auto:3.5; the first one is the reference: ${cacheTypes.join(', ')}`,
+    },
+    guard: {
+      type: 'boolean',
+      about: 'checks the model: tool calls, hidden facts and predictions under the usual pairs, judged by f16',
     },
     text: { type: 'string', value: 'FILE', about: 'a file with the whole prompt' },
     document: { type: 'string', value: 'FILE', multiple: true, about: 'a file to ask about' },
@@ -146,7 +173,10 @@ Without it: --types, and --text FILE, or --document FILE with --question TEXT. W
       value: 'MODEL',
       about: 'file, or a model of `models list` (the one that comes with the app)',
     },
-    context: { type: 'string', value: 'TOKENS', about: 'length of each context (8192)' },
+    context: {
+      ...{ type: 'string', value: 'TOKENS' },
+      about: 'length of each context (8192; of a check, the one that is set for the model)',
+    },
     tokens: { type: 'string', value: 'N', about: 'of each answer at the most (256)' },
     rounds: { type: 'string', value: 'N', about: 'measure decoding so many times in turns (0)' },
     needles: { type: 'string', value: 'LIST', about: 'hide facts at these depths and ask for them: 0.1,0.5,0.9' },
@@ -166,6 +196,7 @@ Without it: --types, and --text FILE, or --document FILE with --question TEXT. W
       'compare --types f16,turbo3 --document report.pdf --question "What was agreed?" --out results',
       'about a document',
     ],
+    ['compare --guard --model MODEL.gguf --context 16384', 'which types keep what the model does, at this depth'],
   ],
 } as const satisfies CommandSpec;
 
@@ -184,19 +215,31 @@ const fileSchema = z.object({
 });
 const runSchema = z.object({ request: fileSchema, name: z.string() });
 
-interface CompareOrder {
-  /** without prompt and model, which are files still */
-  request: Omit<z.output<typeof fileSchema>, 'prompt' | 'modelId'>;
-  prompt:
-    | { kind: 'file'; path: string }
-    | z.output<typeof documentsPrompt>
-    | { kind: 'text'; text: string; asIs: boolean };
+interface Common {
   /** null: the embedded one */
   model: string | null;
   out: string;
   /** null: a temporary one */
   dataFolder: string | null;
 }
+
+interface PromptOrder {
+  kind: 'prompt';
+  /** without prompt and model, which are files still */
+  request: Omit<z.output<typeof fileSchema>, 'prompt' | 'modelId'>;
+  prompt:
+    | { kind: 'file'; path: string }
+    | z.output<typeof documentsPrompt>
+    | { kind: 'text'; text: string; asIs: boolean };
+}
+
+interface CheckOrder {
+  kind: 'check';
+  /** tokens; left out: as it is set */
+  depth: number | undefined;
+}
+
+type CompareOrder = Common & (PromptOrder | CheckOrder);
 
 /** `read`: the text of a file. Throws `UsageError` with one sentence when the line makes no sense. */
 export function parseCompareOptions(args: readonly string[], read: (path: string) => string): CompareOrder {
@@ -208,13 +251,26 @@ export function parseCompareOptions(args: readonly string[], read: (path: string
   };
   const [file, ...more] = positionals;
   if (more.length > 0) throw new UsageError('Give one request file.');
+  if (values.guard) return { ...common, ...checkOrder(values, file) };
   if (file !== undefined) return { ...common, ...fromFile(resolve(file), read) };
   return { ...common, ...fromFlags(values) };
 }
 
 type Values = ValuesOf<(typeof compareSpec)['options']>;
 
-function fromFile(path: string, read: (path: string) => string): Pick<CompareOrder, 'request' | 'prompt'> {
+function checkOrder(values: Values, file: string | undefined): CheckOrder {
+  const own = ['guard', 'model', 'context', 'out', 'data'];
+  const other = Object.keys(values).find((name) => !own.includes(name));
+  if (file !== undefined) throw new UsageError('--guard takes no request file: it has tasks of its own.');
+  if (other !== undefined) throw new UsageError(`--guard takes no --${other}: it has types and tasks of its own.`);
+  if (values.context === undefined) return { kind: 'check', depth: undefined };
+  const depth = compareRequestSchema.shape.configurations.element.shape.nCtx.safeParse(
+    number('--context', values.context),
+  );
+  return { kind: 'check', depth: checked(depth, '--context') };
+}
+
+function fromFile(path: string, read: (path: string) => string): PromptOrder {
   let value: unknown;
   try {
     value = JSON.parse(read(path));
@@ -226,14 +282,16 @@ function fromFile(path: string, read: (path: string) => string): Pick<CompareOrd
     ? { ...run.data.request, name: run.data.name }
     : checked(fileSchema.safeParse(value), path);
   const { prompt, modelId: _, ...request } = parsed;
+  if (prompt.kind === 'check') throw new UsageError(`${path}: it is a check. Run it again with --guard.`);
   if (prompt.kind === 'chat' || (prompt.kind === 'documents' && !('files' in prompt))) {
     throw new UsageError(`${path}: the prompt is in the app. Give documents as "files", or a text.`);
   }
-  if ('files' in prompt) return { request, prompt: { ...prompt, files: prompt.files.map((file) => resolve(file)) } };
-  return { request, prompt };
+  if ('files' in prompt)
+    return { kind: 'prompt', request, prompt: { ...prompt, files: prompt.files.map((file) => resolve(file)) } };
+  return { kind: 'prompt', request, prompt };
 }
 
-function fromFlags(values: Values): Pick<CompareOrder, 'request' | 'prompt'> {
+function fromFlags(values: Values): PromptOrder {
   if (values.types === undefined) throw new UsageError('--types is missing: name two or more cache types.');
   const nCtx = number('--context', values.context ?? '8192');
   const request = checked(
@@ -250,10 +308,10 @@ function fromFlags(values: Values): Pick<CompareOrder, 'request' | 'prompt'> {
     }),
     'The request',
   );
-  return { request, prompt: promptOption(values) };
+  return { kind: 'prompt', request, prompt: promptOption(values) };
 }
 
-function promptOption({ text, document: files, question }: Values): CompareOrder['prompt'] {
+function promptOption({ text, document: files, question }: Values): PromptOrder['prompt'] {
   if (text !== undefined && files === undefined) return { kind: 'file', path: resolve(text) };
   if (text === undefined && files && question !== undefined) {
     return { kind: 'documents', files: files.map((file) => resolve(file)), question };

@@ -306,6 +306,8 @@ function createCompareHandlers(compare: CompareService): HandlersOf<typeof compa
     'compare.rerun': ({ runId }) => compare.rerun(runId),
     'compare.export': async ({ runId, format }) => exportRun(await compare.get(runId), format),
     'compare.estimate': ({ modelId, configurations }) => compare.estimate(modelId, configurations),
+    'compare.planCheck': (question) => compare.planCheck(question),
+    'compare.check': (question) => compare.check(question),
     'compare.count': async ({ modelId, prompt }) => ({ tokens: await compare.count(modelId, prompt) }),
   };
 }

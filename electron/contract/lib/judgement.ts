@@ -3,7 +3,7 @@
  * and the figures that they come from are in docs/quality.md.
  */
 import { msg } from '@lingui/core/runtime-macro';
-import type { CompareColumn, CompareRun } from '../compare';
+import type { CompareColumn, CompareRun, ModelCheck } from '../compare';
 import { say, type Translatable } from './language';
 
 /** How much the predictions differ from those of the reference, from nothing to too much. */
@@ -111,4 +111,115 @@ function wordsText({ quality }: CompareColumn, grade: Grade | null): string {
 
 function factsText({ needles }: CompareColumn): string {
   return needles ? say(msg`finds ${{ found: needles.found }} of ${{ all: needles.results.length }} hidden facts`) : '';
+}
+
+// What a check of a model comes to: the pair of fewest bytes under which it loses nothing beside f16.
+
+/** With fewer of them right the model itself is wrong so often that what a cache costs drowns in it. */
+export const leastCalls = 10;
+/** The same of the hidden facts. */
+export const leastFacts = 9;
+
+export interface Verdict {
+  /** `cannot-judge`: f16 itself fails the tasks, or was not measured; `none`: every other pair loses something */
+  kind: 'pick' | 'none' | 'cannot-judge';
+  /** index of the column that is recommended; null: none is */
+  pick: number | null;
+  /** "Use K q5_0, V turbo4." */
+  advice: string;
+  /** Why, as sentences. */
+  sentence: string;
+  /** Of the columns beside f16 that were measured: what each loses, in words; nothing where it keeps everything. */
+  losses: { index: number; lost: string[] }[];
+}
+
+/** null: it is no check, or one that has not come to its end. */
+export function verdictOf({
+  columns,
+  request,
+  state,
+}: Pick<CompareRun, 'columns' | 'request' | 'state'>): Verdict | null {
+  const reference = columns[request.options.reference];
+  if (request.prompt.kind !== 'check' || !reference || (state !== 'done' && state !== 'failed')) return null;
+  const reason = whyNoYardstick(reference);
+  if (reason !== null) {
+    return {
+      kind: 'cannot-judge',
+      pick: null,
+      advice: say(msg`This model cannot be judged by it.`),
+      sentence: reason,
+      losses: [],
+    };
+  }
+  const losses = columns.flatMap((column, index) => {
+    const lost = column === reference ? null : lossesOf(column, reference);
+    return lost ? [{ index, lost }] : [];
+  });
+  const [pick] = losses
+    .flatMap(({ index, lost }) =>
+      lost.length === 0 ? [{ index, bytes: bytesOf(columns[index] as CompareColumn) ?? 0 }] : [],
+    )
+    .sort((a, b) => a.bytes - b.bytes);
+  const { calls, facts } = tasksOf(reference);
+  const solved = msg`f16 makes ${{ calls }} of ${{ allCalls: reference.tools?.results.length ?? 0 }} tool calls right and finds ${{ facts }} of ${{ allFacts: reference.needles?.results.length ?? 0 }} hidden facts`;
+  if (!pick) {
+    const advice = losses.length === 0 ? msg`No other pair could be measured.` : msg`Only f16 keeps everything.`;
+    const index = columns.indexOf(reference);
+    return { kind: 'none', pick: index, advice: say(advice), sentence: say(msg`${{ solved }}.`), losses };
+  }
+  const { typeK, typeV } = (columns[pick.index] as CompareColumn).configuration;
+  const advice = typeK === typeV ? msg`Use ${{ typeK }}.` : msg`Use ${{ typeK }} for K and ${{ typeV }} for V.`;
+  const sentence = msg`It is the smallest pair that was tried under which this model loses nothing: ${{ solved }}, and so does it, and its predictions stay the same or hardly differ.`;
+  return { kind: 'pick', pick: pick.index, advice: say(advice), sentence: say(sentence), losses };
+}
+
+/** For those who choose types without the run; null where there is no verdict, or the model was not read. */
+export function checkOf(run: CompareRun): ModelCheck | null {
+  const { columns, request, model } = run;
+  const verdict = verdictOf(run);
+  if (!verdict || !model || request.prompt.kind !== 'check') return null;
+  const judged = new Map(verdict.losses.map(({ index, lost }) => [index, lost.length === 0]));
+  if (verdict.kind !== 'cannot-judge') judged.set(request.options.reference, true);
+  const pairs = columns.flatMap(({ configuration: { typeK, typeV } }, index) => {
+    const keeps = judged.get(index);
+    return keeps === undefined ? [] : [{ typeK, typeV, keeps }];
+  });
+  const { fingerprint } = model;
+  return { fingerprint, modelId: request.modelId, depth: request.prompt.depth, pairs, pick: verdict.pick };
+}
+
+/** null: the reference solves enough of the tasks for others to be judged by it. */
+export function whyNoYardstick(reference: CompareColumn): string | null {
+  const { tools, needles, quality, state, error } = reference;
+  const failed = state === 'failed' && error ? error.message.replace(/\.$/, '') : '';
+  if (failed !== '') return say(msg`What it does with f16 could not be measured: ${{ failed }}.`);
+  if (!tools || !needles || !quality) return say(msg`What it does with f16 was not measured.`);
+  const { calls, facts } = tasksOf(reference);
+  if (calls < leastCalls) {
+    return say(
+      msg`With f16 itself it makes only ${{ calls }} of ${{ all: tools.results.length }} tool calls right: what a smaller cache breaks cannot be told from what the model does wrong anyway.`,
+    );
+  }
+  if (facts >= leastFacts) return null;
+  return say(
+    msg`With f16 itself it finds only ${{ facts }} of ${{ all: needles.results.length }} hidden facts: what a smaller cache loses cannot be told from what the model misses anyway.`,
+  );
+}
+
+function tasksOf({ tools, needles }: CompareColumn): { calls: number; facts: number } {
+  return { calls: tools?.right ?? 0, facts: needles?.found ?? 0 };
+}
+
+/** null: not all of it was measured. */
+function lossesOf(column: CompareColumn, reference: CompareColumn): string[] | null {
+  const { tools, needles, quality } = column;
+  const grade = quality && gradeOf(quality);
+  if (!tools || !needles || !grade) return null;
+  const base = tasksOf(reference);
+  const own = tasksOf(column);
+  return [
+    own.calls < base.calls && say(msg`${{ calls: own.calls }} instead of ${{ base: base.calls }} tool calls right`),
+    own.facts < base.facts && say(msg`${{ facts: own.facts }} instead of ${{ base: base.facts }} hidden facts found`),
+    grade !== 'same' && grade !== 'hardly' && say(msg`its predictions differ: ${{ words: wordsText(column, grade) }}`),
+  ].filter((lost) => lost !== false);
 }

@@ -6,12 +6,15 @@ import {
   type CompareConfiguration,
   compareColumnSchema,
 } from '../../contract/compare';
+import type { CompareTask } from '../../contract/engineContract';
 import { toErrorPayload } from '../../contract/errors';
 import type { ContextSettings } from '../../contract/settings';
 import { refusal } from '../budgets';
+import { type Prices, typesOfBudget } from '../cacheBudget/prices';
+import { ensureCalibrated } from '../calibration';
 import { toEngineError } from '../hints';
 import type { Loan } from '../modelHolder';
-import type { Context, TokenProbability } from '../native/types';
+import type { Context, ContextOptions, Model, TokenProbability } from '../native/types';
 import type { MemoryPlanner } from '../planner';
 
 /** of news that are only progress */
@@ -70,6 +73,34 @@ export class Column {
 
   fail(error: unknown): void {
     this.set({ state: 'failed', step: null, progress: 0, error: toErrorPayload(toEngineError(error)) });
+  }
+
+  /** Makes the context, after what its types need of the model was measured. `more`: what no settings ask for */
+  async open(
+    { path, calibration }: Pick<CompareTask, 'path' | 'calibration'>,
+    model: Model,
+    planner: MemoryPlanner,
+    settings: ContextSettings,
+    signal: AbortSignal,
+    more: Pick<ContextOptions, 'api'> = {},
+  ): Promise<void> {
+    const { gpuLayers: _, ...options } = settings;
+    const onProgress = (fraction: number) => {
+      if (this.value.step !== 'calibration') this.begin('calibration');
+      this.progress(fraction);
+    };
+    const run = { places: calibration, options, onProgress, skip: signal };
+    const measured = await ensureCalibrated(model, run);
+    const list = (prices: Prices | null) => planner.listTypes(path, settings, prices);
+    const spent = await typesOfBudget(model, run, list);
+    signal.throwIfAborted();
+    const context = await model.createContext({ ...options, ...spent.types, ...more });
+    this.context = context;
+    const { weights, kvK, kvV, kvF16, compute } = context.memory().parts;
+    this.set({ context: context.effective, memory: { weights, kvK, kvV, kvF16, compute } });
+    for (const note of [...context.effective.notes, measured.calibration, ...measured.notes, ...spent.notes]) {
+      if (note) this.note(note);
+    }
   }
 
   async close(): Promise<void> {

@@ -118,7 +118,7 @@ export async function replyTo(
   context: Pick<Context, 'generate'>,
   text: string,
   question: string,
-  options: Pick<GenerateOptions, 'signal' | 'onPrefill'> & { maxTokens?: number } = {},
+  options: Pick<GenerateOptions, 'signal' | 'onPrefill' | 'thinking'> & { maxTokens?: number } = {},
 ): Promise<string> {
   const generator = context.generate([{ role: 'user', content: `${text}\n\n${question}` }], {
     sampling: { temperature: 0, topK: 1, topP: 1, minP: 0, repeatPenalty: 1, seed: 0 },
@@ -141,6 +141,8 @@ export async function askNeedles(
   for (const item of planted.items) {
     const reply = await replyTo(context, planted.text, item.question, {
       signal,
+      // a thought would be longer than the answer may be
+      thinking: false,
       onPrefill: ({ promptTokens, cachedTokens, done }) =>
         onProgress((results.length + (cachedTokens + done) / promptTokens) / (planted.items.length + 1)),
     });

@@ -3,17 +3,18 @@
  * are wanted at once or take turns for figures of speed. What fails in one column ends that column only.
  */
 
+import { msg } from '@lingui/core/runtime-macro';
 import type { CompareColumn, CompareFrame } from '../../contract/compare';
 import type { Quality } from '../../contract/compareFigures';
 import { type CompareFacts, type CompareTask, templateOptionsIn } from '../../contract/engineContract';
-import { messageOf } from '../../contract/errors';
+import { ConcertinaError, messageOf } from '../../contract/errors';
+import { whyNoYardstick } from '../../contract/lib/judgement';
 import type { ContextSettings } from '../../contract/settings';
-import { type Prices, typesOfBudget } from '../cacheBudget/prices';
-import { ensureCalibrated } from '../calibration';
 import { breakMarks, marksOf, withoutMarks } from '../escapeSpecialTokens';
 import type { Loan, ModelHolder } from '../modelHolder';
 import type { Context, Model } from '../native/types';
 import type { MemoryPlanner } from '../planner';
+import { type CheckText, callTools, checkText } from './check';
 import { Column, Room } from './column';
 import { askNeedles, needleRoom, type Planted, plant } from './needles';
 import { agreementOf, differenceOf, floorNote, floorType, lacksFloor, QualityCheck } from './quality';
@@ -36,6 +37,8 @@ class Comparison {
   private tokens: Int32Array = new Int32Array();
   private quality: QualityCheck | null = null;
   private planted: Planted | null = null;
+  /** null: it is no check of the model, and answers are written */
+  private checked: CheckText | null = null;
   private floor: Quality | null = null;
   private readonly values = () => this.columns.map(({ value }) => value);
 
@@ -79,18 +82,23 @@ class Comparison {
 
   private async prepare(): Promise<void> {
     const { prompt, material, options, scratch } = this.task;
-    this.prompt =
-      'text' in prompt
-        ? this.model.tokenize(prompt.text, { addSpecial: true })
-        : await withoutMarks(this.model, prompt.messages);
+    const checked = 'depth' in prompt ? checkText(this.model, material, prompt.depth) : null;
+    this.checked = checked;
+    if ('depth' in prompt) this.prompt = checked?.tokens ?? this.prompt;
+    else
+      this.prompt =
+        'text' in prompt
+          ? this.model.tokenize(prompt.text, { addSpecial: true })
+          : await withoutMarks(this.model, prompt.messages);
     this.tokens =
       this.prompt instanceof Int32Array
         ? this.prompt
         : await this.model.chatTokens(this.prompt, templateOptionsIn(this.task));
     this.output.promptTokens(this.tokens.length);
     if (options.curve) await this.findLongest();
-    if (options.quality) await this.prepareQuality(scratch, options.quality.tokens);
-    if (options.needle) this.plantNeedles(breakMarks(material, await marksOf(this.model)), options.needle.depths);
+    if (options.quality) await this.prepareQuality(scratch, checked?.scored ?? options.quality.tokens);
+    const words = checked?.material ?? breakMarks(material, await marksOf(this.model));
+    if (options.needle) this.plantNeedles(words, options.needle.depths);
   }
 
   /** before any context is made that would make less of the memory free */
@@ -117,7 +125,7 @@ class Comparison {
     const count = (text: string) => this.model.tokenize(text).length;
     try {
       this.planted = plant(material, depths, shortest - needleRoom, count);
-      if (this.planted.cut) {
+      if (this.planted.cut && !this.checked) {
         this.output.note(
           `Facts were hidden in the first ${this.planted.tokens} tokens of the text: more does not fit.`,
         );
@@ -131,11 +139,19 @@ class Comparison {
     for (const column of order) {
       await this.attempt(column, async () => {
         await this.open(column, true);
-        await this.write(column);
+        if (!this.checked) await this.write(column);
         await this.roundsAlone(column);
         await this.check(column);
       });
+      const why = this.checked && whyNoYardstick(this.reference.value);
+      if (why) return this.leaveOut(why);
     }
+  }
+
+  /** Nothing that is left would say anything. */
+  private leaveOut(why: string): void {
+    const error = new ConcertinaError('bad-request', msg`Not run: there is nothing to judge it by.`, why);
+    for (const column of this.columns) if (column.value.state === 'waiting') column.fail(error);
   }
 
   private async takingTurns(order: Column[]): Promise<void> {
@@ -188,23 +204,8 @@ class Comparison {
     const settings = this.settingsOf(column);
     column.begin('context');
     if (checkRoom) await this.room.require([settings]);
-    const { gpuLayers: _, ...options } = settings;
-    const onProgress = (fraction: number) => {
-      if (column.value.step !== 'calibration') column.begin('calibration');
-      column.progress(fraction);
-    };
-    const run = { places: this.task.calibration, options, onProgress, skip: this.signal };
-    const measured = await ensureCalibrated(this.model, run);
-    const list = (prices: Prices | null) => this.planner.listTypes(this.task.path, settings, prices);
-    const spent = await typesOfBudget(this.model, run, list);
-    this.signal.throwIfAborted();
-    const context = await this.model.createContext({ ...options, ...spent.types });
-    column.context = context;
-    const { weights, kvK, kvV, kvF16, compute } = context.memory().parts;
-    column.set({ context: context.effective, memory: { weights, kvK, kvV, kvF16, compute } });
-    for (const note of [...context.effective.notes, measured.calibration, ...measured.notes, ...spent.notes]) {
-      if (note) column.note(note);
-    }
+    const more = this.checked ? { api: true } : {};
+    await column.open(this.task, this.model, this.planner, settings, this.signal, more);
   }
 
   private async write(column: Column, compare = true): Promise<void> {
@@ -292,9 +293,13 @@ class Comparison {
       column.begin('needles');
       column.set({ needles: await askNeedles(context, planted, signal, onProgress) });
     }
+    if (this.checked) {
+      column.begin('tools');
+      column.set({ tools: await callTools(context, signal, onProgress) });
+    }
     if (this.task.options.curve) await this.measureOverDepth(column, context, this.task.options.curve.depths);
     const yardstick = column === this.reference && lacksFloor(this.values(), column.value);
-    if (quality && yardstick) await this.measureFloor(column, quality);
+    if (quality && yardstick && !this.checked) await this.measureFloor(column, quality);
   }
 
   private async measureOverDepth(column: Column, context: Context, depths: number[]): Promise<void> {

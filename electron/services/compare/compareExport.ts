@@ -3,7 +3,7 @@
 import type { AnswerStats } from '../../contract/chats';
 import type { CompareColumn, CompareFormat, CompareRun } from '../../contract/compare';
 import type { Candidate } from '../../contract/compareFigures';
-import { fewTimed, judgementsOf } from '../../contract/lib/judgement';
+import { fewTimed, judgementsOf, verdictOf } from '../../contract/lib/judgement';
 import { allocatedBytes } from '../../contract/lib/memory';
 import { isDeviceName } from '../../contract/limits';
 
@@ -11,8 +11,10 @@ function markdownOf(run: CompareRun): string {
   const parts = [
     `# ${inline(run.name)}`,
     heading(run),
+    verdict(run),
     inShort(run),
     figuresTable(run),
+    toolCalls(run),
     ...curveTables(run),
     ...differences(run),
     ...answers(run),
@@ -48,6 +50,27 @@ function heading({
     .filter(Boolean)
     .map((line) => `- ${line}`)
     .join('\n');
+}
+
+function verdict(run: CompareRun): string {
+  const found = verdictOf(run);
+  if (!found) return '';
+  const lines = found.losses.map(({ index, lost }) => {
+    const column = run.columns[index];
+    return column ? `- ${nameOf(column, run.columns)}: ${lost.join('; ') || 'loses nothing'}` : '';
+  });
+  return [`## Verdict`, `**${found.advice}** ${found.sentence}`, lines.join('\n')].filter(Boolean).join('\n\n');
+}
+
+function toolCalls({ columns }: CompareRun): string {
+  const measured = columns.filter(({ tools }) => tools !== null);
+  const questions = measured[0]?.tools?.results ?? [];
+  if (questions.length === 0) return '';
+  const rows = questions.map(({ question }, index) => [
+    inline(question),
+    ...measured.map(({ tools }) => tools?.results[index]?.fault ?? 'right'),
+  ]);
+  return ['## Tool calls', table(['', ...measured.map((column) => nameOf(column, columns))], rows)].join('\n\n');
 }
 
 function inShort(run: CompareRun): string {
@@ -220,6 +243,8 @@ export const figures: readonly Figure[] = [
   figure('needles found', whole, ({ needles }) => needles?.found ?? null),
   figure('needles', whole, ({ needles }) => needles?.results.length ?? null),
   figure('needle tokens', whole, ({ needles }) => needles?.tokens ?? null),
+  figure('tool calls right', whole, ({ tools }) => tools?.right ?? null),
+  figure('tool calls', whole, ({ tools }) => tools?.results.length ?? null),
   figure('longest context', whole, ({ longest }) => longest?.nCtx ?? null),
 ];
 

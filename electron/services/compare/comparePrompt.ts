@@ -22,6 +22,8 @@ export interface PromptParts {
   fill(attachment: Attachment, question: string): Promise<Attachment>;
   /** of chats that have none of their own */
   systemPrompt: string;
+  /** what a check reads */
+  checkText(): Promise<string>;
 }
 
 /** Counts by the loaded model. */
@@ -42,6 +44,9 @@ interface Asked {
 /** Rejects with `not-found` when the chat or a document is gone, `bad-request` when there is no question. */
 export async function resolvePrompt(prompt: ComparePrompt, parts: PromptParts): Promise<ResolvedPrompt> {
   const untitled = 'Comparison';
+  if (prompt.kind === 'check') {
+    return { prompt: { depth: prompt.depth }, material: await parts.checkText(), title: 'Check', asked: prompt };
+  }
   if (prompt.kind === 'text' && prompt.asIs) {
     const { text } = prompt;
     return { prompt: { text }, material: text, title: titleFrom(text) ?? untitled, asked: prompt };
@@ -62,12 +67,16 @@ export async function countPrompt(
   parts: Pick<PromptParts, 'chats' | 'fill'>,
   counts: PromptCounts,
 ): Promise<number> {
+  if (prompt.kind === 'check') return prompt.depth;
   if (prompt.kind === 'text' && prompt.asIs) return (await counts.ofTexts([prompt.text]))[0] ?? 0;
   const { chat, sources } = await askedBy(prompt, parts);
   return counts.ofBranch(chat, sources);
 }
 
-async function askedBy(prompt: ComparePrompt, parts: Pick<PromptParts, 'chats' | 'fill'>): Promise<Asked> {
+async function askedBy(
+  prompt: Exclude<ComparePrompt, { kind: 'check' }>,
+  parts: Pick<PromptParts, 'chats' | 'fill'>,
+): Promise<Asked> {
   if (prompt.kind === 'text') return { chat: null, sources: [question(prompt.text)], asked: prompt };
   if (prompt.kind === 'documents') {
     const attachments: Attachment[] = [];

@@ -1,10 +1,11 @@
 /** Comparisons: one at a time, shown in the window while they run, saved after each column. */
 
 import { randomUUID } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { msg } from '@lingui/core/runtime-macro';
 import type {
+  CheckPlan,
   CompareFrame,
   ComparePlan,
   CompareProgress,
@@ -13,15 +14,17 @@ import type {
   CompareRun,
   CompareSummary,
 } from '../../contract/compare';
+import { compareRequestSchema } from '../../contract/compare';
 import type { Capabilities } from '../../contract/engine';
 import { type CompareTask, type EngineClient, templateOptionsOf } from '../../contract/engineContract';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
-import type { Settings } from '../../contract/settings';
+import type { ModelInfo } from '../../contract/models';
+import { type CacheChoice, type Settings, usualContext } from '../../contract/settings';
 import type { ChatStore } from '../chats/chatStore';
 import type { Questions } from '../chats/promptBuilder';
 import type { DocumentTexts } from '../documents/documentTexts';
 import type { EngineHost } from '../engine/engineHost';
-import type { EngineService } from '../engine/engineService';
+import type { EngineService, Speeds } from '../engine/engineService';
 import type { ModelInspector } from '../engine/modelInspector';
 import { Emitter } from '../lib/emitter';
 import type { Logger } from '../lib/logger';
@@ -34,8 +37,8 @@ import { type CompareStore, endedRun, failedRun, newRun } from './compareStore';
 interface CompareParts {
   store: CompareStore;
   client: Pick<EngineClient, 'on'>;
-  engine: Pick<EngineService, 'compare' | 'status' | 'changed'>;
-  inspector: Pick<ModelInspector, 'planComparison'>;
+  engine: Pick<EngineService, 'compare' | 'status' | 'changed' | 'speedsOf'>;
+  inspector: Pick<ModelInspector, 'inspect' | 'planComparison'>;
   pathOf(modelId: string): Promise<string>;
   prompts: Omit<PromptParts, 'systemPrompt'>;
   counts: PromptCounts;
@@ -165,6 +168,54 @@ export class CompareService {
     return this.parts.inspector.planComparison({ path, settings, configurations });
   }
 
+  async planCheck({ modelId, depth }: { modelId: string; depth?: number | undefined }): Promise<CheckPlan> {
+    const { engine, inspector, pathOf, settings: settingsOf } = this.parts;
+    const path = await pathOf(modelId);
+    const { context: settings } = settingsOf(modelId);
+    const { modelId: loadedId, context, capabilities } = engine.status();
+    const info = await inspector.inspect(path);
+    const usual = (loadedId === modelId && context?.nCtx) || settings.nCtx || usualContext;
+    const most = (settings.rope === 'model' && info.nCtxTrain) || Number.POSITIVE_INFINITY;
+    const wanted = Math.max(leastDepth, Math.min(depth ?? usual, most));
+    const configurations = [{ ...f16, nCtx: wanted }];
+    const { columns } = await inspector.planComparison({ path, settings, configurations });
+    const longest = columns[0]?.longest?.nCtx ?? 0;
+    const fits = columns[0]?.fits !== false;
+    // a depth that a person names is theirs
+    const found = !fits && depth === undefined && longest >= leastDepth ? longest : wanted;
+    const problem =
+      most < leastDepth
+        ? msg`The model was trained for ${{ most }} tokens: the tools and a call do not have room in them.`
+        : fits || found !== wanted
+          ? ''
+          : columns[0]?.problem ||
+            msg`A context of ${{ wanted }} tokens with f16, which the others are judged by, does not fit into the memory. ${{ longest }} tokens would.`;
+    const speeds = engine.speedsOf(modelId);
+    const gpu = (capabilities?.gpus.length ?? 0) > 0;
+    const pairs = checkedPairs(settings).map((pair) => ({ ...pair, nCtx: found }));
+    return {
+      depth: found,
+      configurations: pairs,
+      seconds: checkSeconds(found, pairs.length, speeds ?? supposedSpeeds(info, capabilities?.physicalCores ?? 4, gpu)),
+      measured: speeds !== null,
+      problem,
+    };
+  }
+
+  /** Rejects as `start` does, and with `context-invalid` where the plan has a problem. */
+  async check(question: { modelId: string; depth?: number | undefined }): Promise<{ runId: string }> {
+    const { depth, configurations, problem } = await this.planCheck(question);
+    if (problem !== '')
+      throw new ConcertinaError('context-invalid', problem, msg`Choose fewer tokens, or another model.`);
+    const { modelId } = question;
+    const info = await this.parts.inspector.inspect(await this.parts.pathOf(modelId));
+    const name = `Check of ${info.name || 'a model'}`;
+    const options = { maxTokens: 1, needle: { depths: factDepths } };
+    return this.start(
+      compareRequestSchema.parse({ name, modelId, prompt: { kind: 'check', depth }, configurations, options }),
+    );
+  }
+
   /** Tokens of the prompt; null: the model is not the one that is loaded. */
   async count(modelId: string, prompt: ComparePrompt): Promise<number | null> {
     const { state, modelId: loadedId } = this.parts.engine.status();
@@ -247,6 +298,45 @@ export class CompareService {
   }
 }
 
+// A check of a model: what it runs, and how long that takes.
+
+/** what the tools take of a context, and a call: some templates write them out with room between the lines */
+const leastDepth = 4096;
+const f16: Pair = { typeK: 'f16', typeV: 'f16' };
+type Pair = Record<'typeK' | 'typeV', CacheChoice>;
+const usualPairs: readonly Pair[] = [
+  { typeK: 'turbo3', typeV: 'turbo3' },
+  { typeK: 'turbo4', typeV: 'turbo4' },
+  { typeK: 'q5_0', typeV: 'turbo4' },
+  { typeK: 'q8_0', typeV: 'turbo4' },
+];
+const almostExact: Pair = { typeK: 'q8_0', typeV: 'q8_0' };
+/** of the hidden facts, from the beginning to the end of the text */
+const factDepths = Array.from({ length: 12 }, (_, index) => Number(((index + 0.5) / 12).toFixed(3)));
+
+/** f16, the usual ones, and the pair in use; where that is one of them, one that is almost exact. */
+function checkedPairs({ typeK, typeV }: Pair): Pair[] {
+  const known = [f16, ...usualPairs];
+  const isKnown = known.some((one) => one.typeK === typeK && one.typeV === typeV);
+  return [...known, isKnown ? almostExact : { typeK, typeV }];
+}
+
+/** Tokens that each pair reads beside the text, which it reads twice, and that it writes: 14 tool calls and 12 facts. */
+const tasksRead = 3000;
+const tasksWritten = 900;
+
+function checkSeconds(depth: number, pairs: number, { read, write }: Speeds): number {
+  return Math.ceil(pairs * ((2 * depth + tasksRead) / read + tasksWritten / write));
+}
+
+/** Parameters times tokens a second of one core and of a GPU, and bytes a second of their memories: on the slow side. */
+const supposed = { core: 2e10, gpu: 2e12, ram: 15e9, gpuMemory: 100e9 };
+
+function supposedSpeeds({ parameters, fileBytes }: ModelInfo, cores: number, gpu: boolean): Speeds {
+  const read = (gpu ? supposed.gpu : supposed.core * cores) / Math.max(1, parameters);
+  return { read, write: Math.min(read, (gpu ? supposed.gpuMemory : supposed.ram) / Math.max(1, fileBytes)) };
+}
+
 // What a figure hangs on besides the settings: the machine, and the build that ran.
 
 function machineOf(system: SystemFacts, capabilities: Capabilities): NonNullable<CompareRun['machine']> {
@@ -278,6 +368,7 @@ export async function setUpCompare(parts: CompareSetUp): Promise<CompareService>
     pathOf: (modelId) => models.pathOf(modelId),
     prompts: {
       chats,
+      checkText: () => readFile(parts.calibration.textFile, 'utf8'),
       blockOf: (attachment) => texts.block(attachment),
       fill: async (attachment, text) =>
         (await questions.attachments({ chat: null, branch: [], text, attachments: [attachment] }))[0] ?? attachment,

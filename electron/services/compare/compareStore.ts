@@ -12,6 +12,7 @@ import {
   compareRunSchema,
 } from '../../contract/compare';
 import { ConcertinaError, type ErrorPayload } from '../../contract/errors';
+import { checkOf } from '../../contract/lib/judgement';
 import { SerialQueue } from '../../contract/lib/serialQueue';
 import type { ContextSettings } from '../../contract/settings';
 import { isMissing, storageError, writeFileAtomic } from '../lib/files';
@@ -83,9 +84,11 @@ export class CompareStore {
     );
   }
 
-  private note({ id, name, createdAt, state, model, request }: CompareRun): void {
+  private note(run: CompareRun): void {
+    const { id, name, createdAt, state, model, request } = run;
     const { configurations } = request;
-    this.summaries.set(id, { id, name, createdAt, state, modelName: model?.info.name ?? '', configurations });
+    const modelName = model?.info.name ?? '';
+    this.summaries.set(id, { id, name, createdAt, state, modelName, configurations, check: checkOf(run) });
   }
 
   /** null: there is none, or it is damaged and now set aside */

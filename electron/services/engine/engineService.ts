@@ -31,6 +31,15 @@ import type { ModelInspector } from './modelInspector';
 import { ModelLoads } from './modelLoader';
 
 const maxNotes = 20;
+/** tokens read and written from which an answer tells how fast a model is */
+const timedRead = 256;
+const timedWritten = 16;
+
+/** Tokens per second. */
+export interface Speeds {
+  read: number;
+  write: number;
+}
 
 export class EngineService {
   readonly frames = new Emitter<StreamFrame>();
@@ -47,6 +56,8 @@ export class EngineService {
   private running = 0;
   /** responses of the API that run */
   private responding = 0;
+  /** by model */
+  private readonly speeds = new Map<string, Speeds>();
 
   constructor(
     private readonly host: EngineHost,
@@ -256,11 +267,24 @@ export class EngineService {
       const result = await this.cancelable(request.requestId, signal, answer);
       this.host.reportSuccess();
       this.live.update({ contextUsed: result.stats.contextUsed, contextChat: request.chatId });
+      this.learn(result);
       return result;
     } finally {
       this.running--;
       this.onEnded();
     }
+  }
+
+  private learn({ stats }: GenerationResult): void {
+    const { modelId } = this.live.current;
+    const { promptTokens, cachedTokens, promptTokensPerSecond: read, answerTokens, tokensPerSecond: write } = stats;
+    const enough = promptTokens - cachedTokens >= timedRead && answerTokens >= timedWritten;
+    if (modelId !== null && enough && read > 0 && write > 0) this.speeds.set(modelId, { read, write });
+  }
+
+  /** Of the last answer that tells it, since the app started; null: there was none. */
+  speedsOf(modelId: string): Speeds | null {
+    return this.speeds.get(modelId) ?? null;
   }
 
   /**

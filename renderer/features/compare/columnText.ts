@@ -23,6 +23,7 @@ const stepNames: Record<ColumnStep, MessageDescriptor> = {
   speed: msg`Measuring the speed`,
   quality: msg`Measuring the quality`,
   needles: msg`Looking for hidden facts`,
+  tools: msg`Calling tools`,
   curve: msg`Measuring over depth`,
   floor: msg`Measuring what any change costs`,
 };
@@ -37,7 +38,16 @@ const stateNames: Record<CompareColumn['state'], MessageDescriptor> = {
 };
 
 /** Steps that tell how far they have come. */
-const measured: readonly ColumnStep[] = ['calibration', 'prompt', 'speed', 'quality', 'needles', 'curve', 'floor'];
+const measured: readonly ColumnStep[] = [
+  'calibration',
+  'prompt',
+  'speed',
+  'quality',
+  'needles',
+  'tools',
+  'curve',
+  'floor',
+];
 
 export function stateText(column: CompareColumn): string {
   const { state, step, progress } = column;
@@ -79,9 +89,10 @@ export function runProgress({ step, progress, columns, state, request }: Compare
 
 /** In their order. */
 function stepsOf(
-  { options: { rounds, quality, needle, curve } }: CompareRun['request'],
+  { prompt, options: { rounds, quality, needle, curve } }: CompareRun['request'],
   isReference: boolean,
 ): ColumnStep[] {
+  if (prompt.kind === 'check') return ['context', 'quality', 'needles', 'tools'];
   return [
     'context',
     'prompt',

@@ -151,11 +151,20 @@ export const figures: readonly Figure[] = [
   {
     id: 'needles',
     name: msg`Facts found`,
-    help: msg`Facts that were hidden in the text, at its beginning, its middle and its end, and asked for.`,
+    help: msg`Facts that were hidden in the text, from its beginning to its end, and asked for.`,
     of: ({ needles }) => (needles ? needles.found / Math.max(1, needles.results.length) : null),
     format: formatPercent,
     detail: ({ needles }) => (needles ? t`${needles.found} of ${needles.results.length}` : ''),
     rests: ({ needles }) => (needles ? t`in ${tokens(needles.tokens)}` : ''),
+    best: 'high',
+  },
+  {
+    id: 'tool-calls',
+    name: msg`Tool calls`,
+    help: msg`Calls of tools that were right: the tool, its arguments, all of them, and no others.`,
+    of: ({ tools }) => (tools ? tools.right / Math.max(1, tools.results.length) : null),
+    format: formatPercent,
+    detail: ({ tools }) => (tools ? t`${tools.right} of ${tools.results.length}` : ''),
     best: 'high',
   },
   {

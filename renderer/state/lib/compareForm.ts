@@ -41,7 +41,12 @@ export function formOf({ modelId, prompt, configurations, options }: CompareRequ
   const form = newForm(rows[0]?.nCtx ?? 0);
   return {
     ...form,
-    ...{ modelId, kind: prompt.kind, rows, reference: rows[options.reference]?.key ?? 0 },
+    ...{
+      modelId,
+      kind: prompt.kind === 'check' ? form.kind : prompt.kind,
+      rows,
+      reference: rows[options.reference]?.key ?? 0,
+    },
     ...{ maxTokens, rounds, together, needle: needle !== null, curve: curve !== null },
     ...{ quality: quality !== null, qualityTokens: quality?.tokens ?? form.qualityTokens },
     ...(prompt.kind === 'text' && { text: prompt.text, asIs: prompt.asIs }),

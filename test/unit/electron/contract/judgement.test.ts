@@ -1,8 +1,13 @@
 /** The rules of the first line of a comparison, and the figures of docs/quality.md that they come from. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { gradeOf, judgementsOf } from '@/electron/contract/lib/judgement';
-import { comparisonColumn as column, comparisonRun as run } from '@/test/fixtures/renderer/comparison';
+import { checkOf, gradeOf, judgementsOf, leastCalls, leastFacts, verdictOf } from '@/electron/contract/lib/judgement';
+import {
+  checkColumn as checked,
+  checkRun,
+  comparisonColumn as column,
+  comparisonRun as run,
+} from '@/test/fixtures/renderer/comparison';
 
 describe('the dial', () => {
   it.each([
@@ -83,5 +88,89 @@ describe('the first line', () => {
     expect(judgementsOf(run()).map(({ grade }) => grade)).toEqual(['hardly', 'noticeable']);
     expect(judgementsOf(run([column(0), column(1, { memory: null })]))).toEqual([]);
     expect(judgementsOf(run([column(0, { memory: null }), column(1)]))).toEqual([]);
+  });
+});
+
+describe('the verdict of a check', () => {
+  const quality = (meanKld: number, sameTop: number) => ({
+    ...{ tokens: 900, perplexity: 12, meanKldError: 0, kld999: 0.4 },
+    ...{ meanKld, sameTop },
+  });
+  const good = { quality: quality(0.012, 0.95) };
+  const bad = { quality: quality(0.2, 0.7) };
+
+  it('is the smallest pair that loses nothing; a bad cache type in its place changes it', () => {
+    const verdict = verdictOf(checkRun([checked(0, 13, 12), checked(1, 13, 12, good), checked(2, 13, 12, good)]));
+    expect(verdict).toMatchObject({ kind: 'pick', pick: 2, advice: 'Use turbo3.' });
+    expect(verdict?.sentence).toContain('f16 makes 13 of 14 tool calls right and finds 12 of 12 hidden facts');
+    for (const planted of [checked(2, 12, 12, good), checked(2, 13, 11, good), checked(2, 13, 12, bad)]) {
+      const other = verdictOf(checkRun([checked(0, 13, 12), checked(1, 13, 12, good), planted]));
+      expect(other).toMatchObject({ kind: 'pick', pick: 1, advice: 'Use turbo4.' });
+      expect(other?.losses.map(({ lost }) => lost.length)).toEqual([0, 1]);
+    }
+  });
+
+  it('says what each pair loses, and that only f16 keeps everything', () => {
+    const verdict = verdictOf(checkRun([checked(0, 13, 12), checked(1, 12, 12, good), checked(2, 9, 10, bad)]));
+    expect(verdict).toMatchObject({ kind: 'none', pick: 0, advice: 'Only f16 keeps everything.' });
+    expect(verdict?.losses).toEqual([
+      { index: 1, lost: ['12 instead of 13 tool calls right'] },
+      {
+        index: 2,
+        lost: [
+          ...['9 instead of 13 tool calls right', '10 instead of 12 hidden facts found'],
+          'its predictions differ: picks another next word 30 times of 100',
+        ],
+      },
+    ]);
+  });
+
+  it('names both types of a pair', () => {
+    const pair = { configuration: { typeK: 'q5_0', typeV: 'turbo4', nCtx: 4096 } as const };
+    const verdict = verdictOf(checkRun([checked(0, 13, 12), checked(1, 13, 12, { ...good, ...pair })]));
+    expect(verdict?.advice).toBe('Use q5_0 for K and turbo4 for V.');
+  });
+
+  it('is that the model cannot be judged where f16 itself fails', () => {
+    const verdict = (calls: number, facts: number) =>
+      verdictOf(checkRun([checked(0, calls, facts), checked(1, 14, 12, good)]));
+    expect(verdict(leastCalls, leastFacts)).toMatchObject({ kind: 'pick', pick: 1 });
+    const few = verdict(leastCalls - 1, 12);
+    expect(few).toMatchObject({
+      kind: 'cannot-judge',
+      pick: null,
+      advice: 'This model cannot be judged by it.',
+      losses: [],
+    });
+    expect(few?.sentence).toContain('With f16 itself it makes only 9 of 14 tool calls right');
+    expect(verdict(14, leastFacts - 1)?.sentence).toContain('finds only 8 of 12 hidden facts');
+    const error = { code: 'out-of-memory' as const, message: 'The KV cache does not fit into RAM.', hint: '' };
+    const none = checked(0, 14, 12, { state: 'failed', error, tools: null, needles: null, quality: null });
+    const lost = verdictOf(checkRun([none, checked(1, 14, 12, good)]));
+    expect(lost?.sentence).toBe('What it does with f16 could not be measured: The KV cache does not fit into RAM.');
+  });
+
+  it('passes over what was not measured, and is none of a comparison or before the end', () => {
+    const columns = [checked(0, 13, 12), checked(1, 13, 12, good), checked(2, 13, 12, { tools: null })];
+    expect(verdictOf(checkRun(columns))).toMatchObject({ pick: 1, losses: [{ index: 1, lost: [] }] });
+    expect(verdictOf(checkRun(columns.slice(0, 1)))).toMatchObject({ kind: 'none', losses: [] });
+    expect(verdictOf(checkRun(columns, { state: 'cancelled' }))).toBeNull();
+    expect(verdictOf(checkRun(columns, { state: 'running' }))).toBeNull();
+    expect(verdictOf(run(columns))).toBeNull();
+  });
+
+  it('is kept for the content of the model, with the pairs that were judged', () => {
+    const columns = [checked(0, 13, 12), checked(1, 13, 12, good), checked(2, 9, 12, good)];
+    expect(checkOf(checkRun(columns))).toEqual({
+      ...{ fingerprint: 'f1', modelId: 'embedded', depth: 4096, pick: 1 },
+      pairs: [
+        { typeK: 'f16', typeV: 'f16', keeps: true },
+        { typeK: 'turbo4', typeV: 'turbo4', keeps: true },
+        { typeK: 'turbo3', typeV: 'turbo3', keeps: false },
+      ],
+    });
+    expect(checkOf(checkRun([checked(0, 3, 12), ...columns.slice(1)]))).toMatchObject({ pick: null, pairs: [] });
+    expect(checkOf(checkRun(columns, { model: null }))).toBeNull();
+    expect(checkOf(run(columns))).toBeNull();
   });
 });

@@ -203,8 +203,26 @@ const nothing = () => {
   throw new Error('no such file');
 };
 
+type Order = ReturnType<typeof parseCompareOptions>;
+
+function promptOrder(...[args, read]: Parameters<typeof parseCompareOptions>): Extract<Order, { kind: 'prompt' }> {
+  const order = parseCompareOptions(args, read);
+  if (order.kind !== 'prompt') throw new Error('It is a check.');
+  return order;
+}
+
+test('a check has its depth, or that of the settings, and nothing else', () => {
+  const order = (line: string) => parseCompareOptions(line.split(' '), nothing);
+  expect(order('--guard --model m.gguf --context 16384')).toMatchObject({
+    kind: 'check',
+    model: 'm.gguf',
+    depth: 16384,
+  });
+  expect(order('--guard')).toMatchObject({ kind: 'check', model: null, depth: undefined, dataFolder: null });
+});
+
 test('flags make the request that the window would', () => {
-  const { request, prompt, model, out, dataFolder } = parseCompareOptions(
+  const { request, prompt, model, out, dataFolder } = promptOrder(
     [
       ...['--types', 'f16,q8_0/turbo4', '--document', 'a.pdf', '--document', 'b.md', '--question', 'Who?'],
       ...['--context', '4096', '--rounds', '3', '--needles', '0.1,0.9', '--curve', '0,2048', '--no-quality'],
@@ -224,7 +242,7 @@ test('flags make the request that the window would', () => {
 test('a request file, and a run that was exported, are the same request', () => {
   const configurations = ['f16', 'turbo3'].map((type) => ({ typeK: type, typeV: type, nCtx: 2048 }));
   const request = { modelId: 'm', prompt: { kind: 'text', text: 'Hello' }, configurations, options: { rounds: 2 } };
-  const parsed = (value: unknown) => parseCompareOptions(['r.json', '--model', 'm.gguf'], () => JSON.stringify(value));
+  const parsed = (value: unknown) => promptOrder(['r.json', '--model', 'm.gguf'], () => JSON.stringify(value));
   const plain = parsed({ ...request, name: 'N' });
   expect(plain.request).toMatchObject({ name: 'N', configurations, options: { rounds: 2 } });
   expect(plain.prompt).toEqual({ kind: 'text', text: 'Hello', asIs: false });
@@ -233,6 +251,7 @@ test('a request file, and a run that was exported, are the same request', () => 
   const files = { ...request, prompt: { kind: 'documents', files: ['a.txt'], question: 'Who?' } };
   expect(parsed(files).prompt).toEqual({ kind: 'documents', files: [resolve('a.txt')], question: 'Who?' });
   expect(() => parsed({ ...request, prompt: { kind: 'chat', chatId: 'c', leafId: null } })).toThrow(/is in the app/);
+  expect(() => parsed({ ...request, prompt: { kind: 'check', depth: 2048 } })).toThrow(/again with --guard/);
   expect(() => parsed({ ...request, configurations: [] })).toThrow(/r\.json: configurations/);
 });
 
@@ -245,6 +264,9 @@ test.each([
   [['--types', 'f16,turbo4', '--text', 'a', '--rounds', 'x'], /--rounds: x is not a number/],
   [['none.json'], /cannot be read: no such file/],
   [['--color'], /color/],
+  [['--guard', '--types', 'f16,q4_0'], /--guard takes no --types/],
+  [['--guard', 'r.json'], /--guard takes no request file/],
+  [['--guard', '--context', '9'], /context/],
 ])('%j is a usage error', (args, message) => {
   expect(() => parseCompareOptions(args, nothing)).toThrow(UsageError);
   expect(() => parseCompareOptions(args, nothing)).toThrow(message);

@@ -2,6 +2,7 @@
 import { expect, test, vi } from 'vitest';
 import type { CompareRun } from '@/electron/contract/compare';
 import type { OperationInput } from '@/electron/contract/contract';
+import { say } from '@/electron/contract/lib/language';
 import type { CacheType } from '@/electron/contract/settings';
 import { reserveOf } from '@/electron/engine/budgets';
 import { freeMemory } from '@/electron/engine/memory';
@@ -125,4 +126,27 @@ test('another model is compared, and the one before it is loaded again', async (
   expect(services.engine.status()).toMatchObject({ state: 'ready', modelId: before });
   expect(services.settings.get().modelId).toBeNull();
   expect(alive).toEqual({ now: 1, most: 1 });
+});
+
+test('a check is as deep as f16 fits, and one that a person wants deeper says how deep it could be', async () => {
+  const MiB = 1024 ** 2;
+  const engine: Engine = {
+    ...createFakeEngine(),
+    memories: () => [{ name: 'RAM', kind: 'ram', free: 6 * GiB + reserve, total: 8 * GiB }],
+    estimate: async (_path, _layers, { nCtx, typeK }) => {
+      const context = typeK === 'f16' ? nCtx * MiB : 0;
+      return { ...plan, nCtx, devices: [{ ...deviceUse, weights: 0, mapped: 0, compute: 0, context }] };
+    },
+  };
+  const { call, payloads } = await setUpServices({ engine });
+  const [model] = await call('models.list', undefined);
+  const question = { modelId: model?.id ?? '' };
+  const found = await call('compare.planCheck', question);
+  expect(found).toMatchObject({ depth: 6144, problem: '' });
+  expect(found.configurations.every(({ nCtx }) => nCtx === 6144)).toBe(true);
+  const deeper = { ...question, depth: 8192 };
+  const { problem } = await call('compare.planCheck', deeper);
+  expect(say(problem)).toMatch(/^A context of 8,192 tokens with f16, .* 6,144 tokens would\.$/);
+  await expect(call('compare.check', deeper)).rejects.toMatchObject({ code: 'context-invalid' });
+  expect(payloads('onCompare')).toEqual([]);
 });

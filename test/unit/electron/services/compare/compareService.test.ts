@@ -3,13 +3,16 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import type { Attachment } from '@/electron/contract/chats';
-import { type CompareRun, compareRunSchema } from '@/electron/contract/compare';
+import { type CheckPlan, type CompareRun, compareRunSchema } from '@/electron/contract/compare';
 import type { OperationInput } from '@/electron/contract/contract';
 import type { GenerateOptions } from '@/electron/engine/native/types';
 import { resolvePrompt } from '@/electron/services/compare/comparePrompt';
+import { CompareStore } from '@/electron/services/compare/compareStore';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 import { Gate } from '@/test/fixtures/gate';
+import { checkColumn, checkRun } from '@/test/fixtures/renderer/comparison';
 import { attach, setUpServices } from '@/test/fixtures/services';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 type Request = OperationInput<'compare.start'>;
 const configurations: Request['configurations'] = [
@@ -21,7 +24,7 @@ async function setUp(data?: string) {
   const words = new Gate();
   const prompts: GenerateOptions[] = [];
   const engine = createFakeEngine({ words, onPrompt: (_, options) => prompts.push(options) });
-  const app = await setUpServices({ engine, ...(data && { data }) });
+  const app = await setUpServices({ engine, calibrationText: 'assets/calibration/text.txt', ...(data && { data }) });
   const [model] = await app.call('models.list', undefined);
   const start = (request: Partial<Request> = {}) =>
     app.call('compare.start', {
@@ -66,7 +69,15 @@ describe('a run', () => {
     const file = await readFile(join(dataFolder, 'compare', `${runId}.json`), 'utf8');
     expect(compareRunSchema.parse(JSON.parse(file))).toEqual(run);
     expect(await call('compare.list', undefined)).toEqual([
-      { id: runId, name: 'First', createdAt: run.createdAt, state: 'done', modelName: 'Tiny', configurations },
+      {
+        id: runId,
+        name: 'First',
+        createdAt: run.createdAt,
+        state: 'done',
+        modelName: 'Tiny',
+        configurations,
+        check: null,
+      },
     ]);
     expect(services.engine.status()).toMatchObject({ state: 'ready', comparing: null });
   });
@@ -141,6 +152,83 @@ describe('a run', () => {
   });
 });
 
+describe('a check', () => {
+  test('is planned before it runs: f16, the usual pairs and the one in use, as deep as the context', async () => {
+    const { call, state } = await setUp();
+    const [model] = await call('models.list', undefined);
+    const question = { modelId: model?.id ?? '' };
+    const types = (plan: CheckPlan) => plan.configurations.map(({ typeK, typeV }) => `${typeK}/${typeV}`);
+    const usual = ['f16/f16', 'turbo3/turbo3', 'turbo4/turbo4', 'q5_0/turbo4', 'q8_0/turbo4'];
+    const plan = await call('compare.planCheck', question);
+    expect(types(plan)).toEqual([...usual, 'q8_0/q8_0']);
+    expect(plan).toMatchObject({ depth: 8192, measured: false, problem: '' });
+    // of a model of 28 million parameters, on four cores
+    expect(plan.seconds).toBeLessThan(120);
+    expect(new Set(plan.configurations.map(({ nCtx }) => nCtx))).toEqual(new Set([8192]));
+    await call('settings.update', { context: { typeK: 'q4_0', typeV: 'iq4_nl' } });
+    await state('ready');
+    expect(types(await call('compare.planCheck', question))).toEqual([...usual, 'q4_0/iq4_nl']);
+    // no less than the tools need, no more than the model was trained for, and less of it takes less time
+    const less = await call('compare.planCheck', { ...question, depth: 600 });
+    expect(less).toMatchObject({ depth: 4096 });
+    expect(less.seconds).toBeLessThan(plan.seconds);
+    expect(await call('compare.planCheck', { ...question, depth: 1_000_000 })).toMatchObject({ depth: 8192 });
+  });
+
+  test('is a run that asks the tasks and writes no answer; its verdict is on the list', async () => {
+    const { call, until, prompts, services } = await setUp();
+    const [model] = await call('models.list', undefined);
+    const { runId } = await call('compare.check', { modelId: model?.id ?? '' });
+    const run = await until(runId, ended);
+    expect(run).toMatchObject({ state: 'done', name: 'Check of Tiny', promptTokens: 8192 });
+    // the fake model answers a call of tools with the request
+    expect(run.columns[0]).toMatchObject({ state: 'done', answer: null, tools: { right: 0 }, quality: { meanKld: 0 } });
+    expect(run.columns.slice(1).map(({ state }) => state)).toEqual(Array(5).fill('failed'));
+    // the facts alone, and without a thought
+    expect(prompts).toHaveLength(12);
+    expect(prompts[0]).toMatchObject({ thinking: false, maxTokens: 32 });
+    const [summary] = await call('compare.list', undefined);
+    expect(summary?.check).toEqual({
+      ...{ fingerprint: 'f1', modelId: model?.id, depth: 8192, pairs: [], pick: null },
+    });
+    expect(services.engine.status().context?.fingerprint).toBe('f1');
+    const { text } = await call('compare.export', { runId, format: 'markdown' });
+    expect(text).toContain('**This model cannot be judged by it.** With f16 itself it makes only 0 of 14 tool calls');
+    expect(text).toContain('| What is the weather like in Oslo right now, in celsius? | no-call |');
+    // the same again
+    const again = await call('compare.rerun', { runId });
+    expect((await until(again.runId, ended)).columns[0]?.tools).toEqual(run.columns[0]?.tools);
+  });
+
+  test('is judged by f16, and by nothing else', async () => {
+    const { start } = await setUp();
+    const prompt = { kind: 'check' as const, depth: 4096 };
+    const refused = start({ prompt, configurations: [...configurations].reverse() });
+    await expect(refused).rejects.toMatchObject({ code: 'bad-request' });
+  });
+
+  test('is found by what is in the file of the model, after a restart, too, and goes with its run', async () => {
+    const folder = await temporaryFolder();
+    const store = new CompareStore(folder);
+    const columns = [checkColumn(0, 13, 12), checkColumn(1, 13, 12), checkColumn(2, 3, 12)];
+    const run = checkRun(columns);
+    await store.save(run);
+    const check = { fingerprint: 'f1', modelId: 'embedded', depth: 4096, pick: 1 };
+    expect(store.list()).toMatchObject([{ id: 'run', check }]);
+    const next = new CompareStore(folder);
+    await next.load();
+    expect(next.list()).toEqual(store.list());
+    // a copy of the file elsewhere is the same model to the app
+    const copy = { ...run, id: 'copy', request: { ...run.request, modelId: 'elsewhere' } };
+    await next.save(copy);
+    expect(next.list().map((one) => one.check?.fingerprint)).toEqual(['f1', 'f1']);
+    await next.remove('run');
+    expect(next.list()).toMatchObject([{ id: 'copy', check: { modelId: 'elsewhere' } }]);
+    await next.save(checkRun(columns, { id: 'cut', state: 'cancelled' }));
+    expect(next.list().find(({ id }) => id === 'cut')?.check).toBeNull();
+  });
+});
+
 describe('prompts', () => {
   test('a chat goes up to its last question', async () => {
     const { call, count, start, until, final } = await setUp();
@@ -210,6 +298,7 @@ function parts() {
     blockOf: async ({ part: of }: Attachment) => `<${of.kind === 'passages' ? of.passages.length : of.kind}>`,
     fill: vi.fn(async (one: Attachment) => ({ ...one, part: part(passages) })),
     systemPrompt: 'Be brief.',
+    checkText: vi.fn(async () => 'Rain fell.'),
   };
 }
 
