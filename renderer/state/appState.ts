@@ -12,7 +12,7 @@ import type {
   TrashedChat,
   WordsAlone,
 } from '../../electron/contract/chats';
-import type { ComparePlan, CompareRun, CompareSummary } from '../../electron/contract/compare';
+import type { CheckPlan, ComparePlan, CompareRun, CompareSummary } from '../../electron/contract/compare';
 import type { AppInfo } from '../../electron/contract/contract';
 import type { DocumentInfo, DocumentJob, DocumentUsage, SearchModel, Section } from '../../electron/contract/documents';
 import type { EngineStatus, LiveStats, Memory, SavedSession } from '../../electron/contract/engine';
@@ -174,6 +174,7 @@ interface CompareState {
   form: CompareForm | null;
   /** `key`: of the rows and the model that were asked about */
   plan: { key: string; outcome: Outcome<ComparePlan> } | null;
+  checkPlan: { modelId: string; asked: number | null; outcome: Outcome<CheckPlan> } | null;
   /** null until the services have answered */
   runs: readonly CompareSummary[] | null;
   /** the one that is shown; null: the form is */
@@ -187,11 +188,10 @@ interface CompareState {
 
 export const initialCompare: CompareState = {
   open: false,
-  form: null,
+  ...{ form: null, checkPlan: null },
   plan: null,
   runs: null,
-  run: null,
-  openingId: null,
+  ...{ run: null, openingId: null },
   live: null,
   starting: false,
   problem: null,

@@ -71,22 +71,24 @@ export function Column({ run, index }: ColumnProps) {
         <Problem column={column} />
         <Warnings column={column} />
       </div>
-      <div className="flex-1 border-t border-line px-4 py-3">
-        <ColumnText
-          runId={run.id}
-          index={index}
-          column={column}
-          name={name}
-          referenceName={columnName(reference, run.columns)}
-        />
-        {!isReference && column.answer && reference.answer && !column.difference && column.agreement?.share === 1 && (
-          <p className={cx('mt-2 text-xs', column.agreement.own < fewAnswered ? 'text-ink-2' : 'text-good')}>
-            {column.agreement.own < fewAnswered
-              ? t`The same as the reference, but too short to tell.`
-              : t`The same as the reference, to the last token.`}
-          </p>
-        )}
-      </div>
+      {run.request.prompt.kind !== 'check' && (
+        <div className="flex-1 border-t border-line px-4 py-3">
+          <ColumnText
+            runId={run.id}
+            index={index}
+            column={column}
+            name={name}
+            referenceName={columnName(reference, run.columns)}
+          />
+          {!isReference && column.answer && reference.answer && !column.difference && column.agreement?.share === 1 && (
+            <p className={cx('mt-2 text-xs', column.agreement.own < fewAnswered ? 'text-ink-2' : 'text-good')}>
+              {column.agreement.own < fewAnswered
+                ? t`The same as the reference, but too short to tell.`
+                : t`The same as the reference, to the last token.`}
+            </p>
+          )}
+        </div>
+      )}
     </article>
   );
 }

@@ -18,6 +18,7 @@ import { formatBytes, formatCount, formatRate, formatRatio } from '../../ui/form
 import { Menu, MenuItem } from '../../ui/Menu';
 import { Progress } from '../../ui/Progress';
 import { fileName, saveFile } from '../../ui/saveFile';
+import { CheckVerdict } from './CheckModel';
 import { Column } from './Column';
 import { ComparePlot } from './ComparePlot';
 import { columnName, runProgress, runStateNames } from './columnText';
@@ -31,6 +32,7 @@ export function RunView({ run }: { run: CompareRun }) {
   const plotPlace = useRef<HTMLElement>(null);
   const plots = plotsOf(run);
   const running = run.state === 'running';
+  const isCheck = run.request.prompt.kind === 'check';
 
   return (
     <div
@@ -52,9 +54,11 @@ export function RunView({ run }: { run: CompareRun }) {
           <div className="flex gap-2">
             {!running && (
               <>
-                <Button size="small" onClick={() => void compare.editAgain(run)} data-testid="compare-edit">
-                  <Trans>Change and run</Trans>
-                </Button>
+                {!isCheck && (
+                  <Button size="small" onClick={() => void compare.editAgain(run)} data-testid="compare-edit">
+                    <Trans>Change and run</Trans>
+                  </Button>
+                )}
                 <Button size="small" onClick={() => void compare.rerun(run.id)} data-testid="compare-rerun">
                   <Trans>Run again</Trans>
                 </Button>
@@ -65,7 +69,7 @@ export function RunView({ run }: { run: CompareRun }) {
         </div>
         {running && <Running run={run} />}
         <Ending run={run} />
-        <Verdicts run={run} />
+        {isCheck ? <CheckVerdict run={run} /> : <Verdicts run={run} />}
         <ResultTable run={run} />
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keyboard */}
         <section className="flex snap-x items-stretch gap-3 overflow-x-auto pb-2" aria-label={t`Columns`} tabIndex={0}>

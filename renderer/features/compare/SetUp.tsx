@@ -27,6 +27,7 @@ import { Confirm } from '../../ui/Dialog';
 import { formatMoment, typesText } from '../../ui/format';
 import { useDebounced } from '../../ui/hooks';
 import { Select } from '../../ui/Select';
+import { CheckModel } from './CheckModel';
 import { Configurations } from './Configurations';
 import { runStateNames } from './columnText';
 import { Options } from './Options';
@@ -72,6 +73,7 @@ export function SetUp({ form }: { form: CompareForm }) {
             </Select>
           )}
         </Part>
+        <Part title={t`Types that keep what it can do`}>{() => <CheckModel />}</Part>
         <Part title={t`Prompt`}>{() => <PromptField form={form} />}</Part>
         <Part title={t`Configurations`}>{() => <Configurations form={form} room={room} />}</Part>
         <Options form={form} />

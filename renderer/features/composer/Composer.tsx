@@ -9,12 +9,14 @@ import { questionHint, useBeyondSenses } from '../../state/lib/media';
 import { pathTo } from '../../state/lib/messageTree';
 import { longPaste, selectChat, selectChatId, selectDraftOfOpenChat, selectSending } from '../../state/lib/openChat';
 import { budgetKey, selectBudget, selectBudgetStale } from '../../state/slices/budget';
+import { selectCheckedDepth } from '../../state/slices/compare';
 import { selectDraftDocuments, selectLocked } from '../../state/slices/documents';
 import {
   selectCanAnswer,
   selectConnection,
   selectEngineState,
   selectHeadless,
+  selectLoadedContext,
   selectResting,
   waitsFor,
 } from '../../state/slices/engine';
@@ -23,6 +25,7 @@ import { selectFocusComposer } from '../../state/slices/ui';
 import { useActions, useApp } from '../../state/useApp';
 import { Button, IconButton } from '../../ui/Button';
 import { useFileInput } from '../../ui/Field';
+import { formatCount, typesText } from '../../ui/format';
 import { useAutoHeight } from '../../ui/hooks';
 import { keyLabel, Tooltip } from '../../ui/Tooltip';
 import { BudgetBar, BudgetMeter, leavingText } from './BudgetBar';
@@ -113,6 +116,7 @@ export function Composer() {
         {answering && <StopButton />}
       </div>
       {!answering && <BudgetBar />}
+      <BeyondCheck />
       <ComposerFoot block={block} answering={answering} written={!facts.empty} />
     </form>
   );
@@ -259,6 +263,22 @@ function ComposerFoot({ block, answering, written }: FootProps) {
       </p>
       {!answering && <BudgetMeter />}
     </div>
+  );
+}
+
+/** Only where the types in use were checked with this model, and the prompt is longer than that. */
+function BeyondCheck() {
+  const depth = useApp(selectCheckedDepth);
+  const budget = useApp(selectBudget);
+  const context = useApp(selectLoadedContext);
+  if (depth === null || !budget || !context || budget.total <= depth) return null;
+  const types = typesText(context.typeK.asked, context.typeV.asked);
+  return (
+    <p role="status" className="px-4 pb-1 text-xs text-ink-3" data-testid="beyond-check">
+      <Trans>
+        This chat is longer than the {formatCount(depth)} tokens up to which {types} was checked with this model.
+      </Trans>
+    </p>
   );
 }
 

@@ -8,7 +8,7 @@ import type {
   CompareRun,
   CompareSummary,
 } from '../../../electron/contract/compare';
-import type { OperationOutput } from '../../../electron/contract/contract';
+import type { OperationInput, OperationOutput } from '../../../electron/contract/contract';
 import { usualContext } from '../../../electron/contract/settings';
 import { errorPayloadOf } from '../../bridge/client';
 import {
@@ -34,6 +34,7 @@ export function createCompareActions(
 ) {
   /** counts questions: the newest one wins */
   let planning = 0;
+  let planningCheck = 0;
 
   /** null: it was refused, and the view says why */
   async function tried<T>(call: Promise<T>): Promise<T | null> {
@@ -120,6 +121,13 @@ export function createCompareActions(
     if (number === planning) patch('compare', { plan: { key: planKey(modelId, rows), outcome } });
   }
 
+  /** What a check of the model would run. `asked`: its depth in tokens, null: as long as its context */
+  async function planCheck(modelId: string, asked: number | null): Promise<void> {
+    const number = ++planningCheck;
+    const outcome = await outcomeOf(client.call('compare.planCheck', depthOf(modelId, asked)));
+    if (number === planningCheck) patch('compare', { checkPlan: { modelId, asked, outcome } });
+  }
+
   /** Tokens of a prompt; null: it cannot be counted now. Whether it can be read is for the start to say. */
   async function count(modelId: string, prompt: ComparePrompt): Promise<number | null> {
     const answer = await client.call('compare.count', { modelId, prompt }).catch(() => null);
@@ -138,17 +146,19 @@ export function createCompareActions(
   }
 
   /**
-   * The types and the length of a column become what is set for the model of the run alone. `now`: it is loaded with them
+   * The types and the length of a column become what is set for the model of the run alone; of a check the types. `now`: it is loaded with them
    * for the open chat, which takes the place of the comparison. @returns false: it was refused
    */
   async function use(run: CompareRun, index: number, now: boolean): Promise<boolean> {
     const column = run.columns[index];
     if (!column) return false;
-    const { typeK, typeV, nCtx } = column.configuration;
-    const { modelId } = run.request;
+    const { typeK, typeV } = column.configuration;
+    const { modelId, prompt } = run.request;
     const { saved } = get().settings;
     if (!saved) return false;
     const before = get().models.list?.find((model) => model.id === modelId)?.defaults ?? nothingOwn;
+    const length = before.context?.nCtx ?? saved.context.nCtx;
+    const nCtx = prompt.kind === 'check' ? length : column.configuration.nCtx;
     const gpuLayers = before.context?.gpuLayers ?? saved.context.gpuLayers;
     const context = { typeK, typeV, nCtx, gpuLayers };
     if (now) patch('compare', { open: false });
@@ -173,6 +183,8 @@ export function createCompareActions(
     frame,
     start,
     plan,
+    planCheck,
+    check: (modelId: string, asked: number | null) => began(client.call('compare.check', depthOf(modelId, asked))),
     count,
     editAgain,
     use,
@@ -201,8 +213,13 @@ export function createCompareActions(
   };
 }
 
+function depthOf(modelId: string, asked: number | null): OperationInput<'compare.check'> {
+  return { modelId, ...(asked !== null && { depth: asked }) };
+}
+
 export const selectCompareOpen = (state: AppState) => state.compare.open;
 export const selectForm = (state: AppState) => state.compare.form;
+export const selectCheckPlan = (state: AppState) => state.compare.checkPlan;
 export const selectPlan = (state: AppState) => state.compare.plan;
 export const selectRuns = (state: AppState) => state.compare.runs;
 export const selectRun = (state: AppState) => state.compare.run;
@@ -230,4 +247,26 @@ export function selectLongestContext(state: AppState): number | null {
 export function selectLiveColumn(runId: string, index: number) {
   return ({ compare: { live } }: AppState): LiveColumn | null =>
     live?.runId === runId ? (live.columns[index] ?? null) : null;
+}
+
+/** The last check of a model that came to a verdict; null: there is none. */
+export function selectLastCheck(modelId: string | null) {
+  return ({ compare: { runs }, engine: { status } }: AppState): CompareSummary | null => {
+    const loaded = status?.modelId === modelId ? status?.context?.fingerprint : '';
+    const isOf = ({ check }: CompareSummary) =>
+      check !== null && (check.modelId === modelId || (loaded !== '' && check.fingerprint === loaded));
+    return runs?.find(isOf) ?? null;
+  };
+}
+
+/** Tokens up to which the types in use were checked with this model, by its content; null: they were not. */
+export function selectCheckedDepth({ compare: { runs }, engine: { status } }: AppState): number | null {
+  const context = status?.context;
+  if (!context?.fingerprint) return null;
+  const { fingerprint, typeK, typeV } = context;
+  const depths = (runs ?? []).flatMap(({ check }) => {
+    const isIn = check?.pairs.some((pair) => pair.typeK === typeK.asked && pair.typeV === typeV.asked);
+    return check?.fingerprint === fingerprint && isIn ? [check.depth] : [];
+  });
+  return depths.length > 0 ? Math.max(...depths) : null;
 }

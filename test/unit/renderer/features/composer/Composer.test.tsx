@@ -30,6 +30,31 @@ const status = () => screen.getByTestId('composer-status').textContent;
 const idleComposer = () => rendered(<Composer />, { start: false }, ({ engineIs }) => engineIs());
 const write = (text: string) => fireEvent.change(field(), { target: { value: text } });
 
+it('says when a chat is longer than what its types were checked with, and nothing otherwise', async () => {
+  const pair = (type: CacheType) => ({ typeK: type, typeV: type, keeps: true });
+  const check = { fingerprint: 'f1', modelId: 'm', depth: 4096, pairs: [pair('turbo4')], pick: 1 };
+  const summary = (change: Partial<typeof check>) => ({
+    ...{ id: 'run', name: 'Check', createdAt: 1, state: 'done' as const, modelName: 'Tiny', configurations: [] },
+    check: { ...check, ...change },
+  });
+  const { bridge } = await rendered(<Composer />, { start: false }, ({ bridge, engineIs }) => {
+    bridge.answer('turns.budget', () => promptBudget({ history: 5000 }));
+    engineIs();
+  });
+  write('Why?');
+  await screen.findByRole('button', { name: /Context of/ });
+  const line = () => screen.queryByTestId('beyond-check')?.textContent ?? null;
+  const checked = (change: Partial<typeof check>) => act(() => bridge.emit('onCompareRuns', [summary(change)]));
+  expect(line()).toBeNull();
+  checked({});
+  expect(line()).toContain('longer than the 4,096 tokens up to which turbo4 was checked');
+  // deep enough; of other types; of another model
+  for (const change of [{ depth: 8192 }, { pairs: [pair('turbo3')] }, { fingerprint: 'f2' }]) {
+    checked(change);
+    expect(line()).toBeNull();
+  }
+});
+
 describe('Send', () => {
   it('sends what is written; Stop takes its place while the answer is written', async () => {
     const { engine } = holding();

@@ -2,8 +2,13 @@
 
 import { expect, it, vi } from 'vitest';
 import { autoContext } from '@/electron/contract/settings';
-import { selectCompareDocuments, selectLiveColumn } from '@/renderer/state/slices/compare';
-import { comparisonColumn, comparisonRun } from '@/test/fixtures/renderer/comparison';
+import {
+  selectCheckedDepth,
+  selectCompareDocuments,
+  selectLastCheck,
+  selectLiveColumn,
+} from '@/renderer/state/slices/compare';
+import { checkColumn, checkRun, comparisonColumn, comparisonRun } from '@/test/fixtures/renderer/comparison';
 import { openWindow } from '@/test/fixtures/renderer/window';
 import { liveStats } from '@/test/fixtures/samples';
 import { attach, waiting } from '@/test/fixtures/services';
@@ -82,6 +87,38 @@ it('takes a column over for the model of the run alone, and loads it at once whe
   );
   expect(services.settings.of(modelId).context.typeK).toBe('turbo4');
   expect(state().open).toBe(false);
+});
+
+it('takes over the pair of a check and leaves the length as it is', async () => {
+  const { services, compare, get } = await start({ engine: true });
+  const [{ id: modelId = '' } = {}] = get().models.list ?? [];
+  const run = checkRun([checkColumn(0, 13, 12), checkColumn(1, 13, 12), checkColumn(2, 13, 12)]);
+  const ofModel = { ...run, request: { ...run.request, modelId } };
+  expect(await compare.use(ofModel, 2, false)).toBe(true);
+  expect(services.settings.of(modelId).context).toMatchObject({ typeK: 'turbo3', typeV: 'turbo3', nCtx: autoContext });
+});
+
+it('knows the last check of a model by its content or its place, and how deep the types in use were checked', async () => {
+  const { bridge, engineIs, get } = await start();
+  const [{ id: modelId = '' } = {}] = get().models.list ?? [];
+  const pairs = [{ typeK: 'turbo4', typeV: 'turbo4', keeps: true }] as const;
+  const check = { fingerprint: 'f1', modelId: 'elsewhere', depth: 4096, pairs: [...pairs], pick: 1 };
+  const summary = (id: string, change: Partial<typeof check>) => ({
+    ...{ id, name: id, createdAt: 1, state: 'done' as const, modelName: 'Tiny', configurations: [] },
+    check: { ...check, ...change },
+  });
+  const depth = () => selectCheckedDepth(get());
+  engineIs();
+  expect([depth(), selectLastCheck(modelId)(get())]).toEqual([null, null]);
+  bridge.emit('onCompareRuns', [summary('other', { fingerprint: 'f2' })]);
+  expect([depth(), selectLastCheck(modelId)(get())]).toEqual([null, null]);
+  bridge.emit('onCompareRuns', [summary('new', {}), summary('deep', { depth: 8192 }), summary('old', { depth: 512 })]);
+  expect([depth(), selectLastCheck(modelId)(get())?.id]).toEqual([8192, 'new']);
+  bridge.emit('onCompareRuns', [summary('here', { fingerprint: 'f2', modelId })]);
+  expect([depth(), selectLastCheck(modelId)(get())?.id]).toEqual([null, 'here']);
+  // types that were not in it
+  bridge.emit('onCompareRuns', [summary('new', { pairs: [] })]);
+  expect(depth()).toBeNull();
 });
 
 it('shows the comparison that runs when the view is opened', async () => {
