@@ -1,4 +1,4 @@
-/** Which types keep what a model can do: what a check would run, told before it starts; and what one has come to. */
+/** Which types keep what a model can do: what a check would run and how long it would take; and what one found. */
 
 import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
@@ -38,8 +38,8 @@ export function CheckModel() {
     <div className="grid gap-2.5 rounded-lg border border-line bg-raised px-4 py-3 text-sm" data-testid="check-model">
       <p className="text-ink-2">
         <Trans>
-          The model calls tools 14 times, looks for 12 hidden facts and reads a text of the app: with f16, then with
-          smaller types. What each of them loses is told, and the smallest one that loses nothing.
+          The model makes 14 tool calls, looks for 12 hidden facts and reads a text: with f16 first, then with smaller
+          cache types. The result names what each type loses, and the smallest one that loses nothing.
         </Trans>
       </p>
       <div className="flex flex-wrap items-center gap-3">
@@ -83,8 +83,8 @@ function planText({ configurations, depth, seconds, measured }: CheckPlan): stri
   const pairs = configurations.map(({ typeK, typeV }) => typesText(typeK, typeV)).join(', ');
   const what = t`${pairs}, with ${formatCount(depth)} tokens each.`;
   const time = formatTimeLeft(seconds * 1000);
-  if (measured) return `${what} ${t`About ${time}, by the last answer; it can be canceled.`}`;
-  return `${what} ${t`Roughly ${time}, supposed: this model was not timed here yet. It can be canceled.`}`;
+  if (measured) return `${what} ${t`About ${time}, from the speed of its last answer. You can cancel it.`}`;
+  return `${what} ${t`Roughly ${time}, a guess: this model has not been timed here yet. You can cancel it.`}`;
 }
 
 /** Current for the model and the depth; null: not known yet. What is refused, the start will say. */

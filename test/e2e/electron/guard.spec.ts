@@ -28,7 +28,7 @@ test('a check says before how long it takes, can be canceled, and says when a mo
   });
   await ready(page);
   await page.getByTestId('compare-view-open').click();
-  await expect(page.getByTestId('check-plan')).toContainText('supposed');
+  await expect(page.getByTestId('check-plan')).toContainText('a guess');
   await expect(page.getByTestId('check-plan')).toContainText('q5_0 / turbo4');
   await expect(page.getByTestId('check-depth')).toHaveValue('4096');
   await page.getByTestId('check-depth').fill('6144');
@@ -43,7 +43,7 @@ test('a check says before how long it takes, can be canceled, and says when a mo
   await page.getByTestId('compare-close').click();
   await ask(page, `${filler.repeat(20)} Write about the lamps.`);
   await page.getByTestId('compare-view-open').click();
-  await expect(page.getByTestId('check-plan')).toContainText('by the last answer');
+  await expect(page.getByTestId('check-plan')).toContainText('from the speed of its last answer');
 
   gates.answers.hold(4);
   await page.getByTestId('check-start').click();
