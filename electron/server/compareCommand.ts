@@ -83,7 +83,9 @@ async function startCheck(call: Call, question: OperationInput<'compare.check'>)
   const pairs = configurations.map(({ typeK, typeV }) => (typeK === typeV ? typeK : `${typeK}/${typeV}`));
   const minutes = Math.max(1, Math.round(seconds / 60));
   console.error(`${pairs.join(', ')} at ${depth} tokens: 14 tool calls, 12 hidden facts and the predictions of each`);
-  console.error(`about ${minutes} min${measured ? '' : ', a guess: this model has not been timed on this machine yet'}`);
+  console.error(
+    `about ${minutes} min${measured ? '' : ', a guess: this model has not been timed on this machine yet'}`,
+  );
   return call('compare.check', question);
 }
 
