@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { errorPayloadSchema } from './errors';
 import { briefSchema } from './lib/brief';
-import { idSchema, limits } from './limits';
+import { idSchema, limits, momentSchema } from './limits';
 
 // Documents that are attached to a question, and which of their text the model reads.
 
@@ -262,7 +262,7 @@ export const messageSchema = z.object({
   recalled: z.array(recalledSchema).optional(),
   /** text that the model's template marks as thinking; apart from `text` */
   thinking: z.string().default(''),
-  createdAt: z.number(),
+  createdAt: momentSchema,
   /** answers only; null while one is being written */
   stopReason: stopReasonSchema.nullable().default(null),
   error: errorPayloadSchema.nullable().default(null),
@@ -288,8 +288,8 @@ export const folderNameSchema = z.string().trim().min(1).max(limits.maxFolderNam
 export const chatSummarySchema = z.object({
   id: idSchema,
   title: z.string().max(limits.maxTitle),
-  createdAt: z.number(),
-  updatedAt: z.number(),
+  createdAt: momentSchema,
+  updatedAt: momentSchema,
   /** stands above all others */
   pinned: z.boolean().default(false),
   /** the folder that it lies in, by name; a folder is there as long as a chat lies in it, or it has documents (lib/shelf.ts) */
@@ -298,9 +298,9 @@ export const chatSummarySchema = z.object({
 export type ChatSummary = z.infer<typeof chatSummarySchema>;
 
 export const trashedChatSchema = chatSummarySchema.extend({
-  deletedAt: z.number(),
+  deletedAt: momentSchema,
   /** when it is deleted for good by itself */
-  goneAt: z.number(),
+  goneAt: momentSchema,
 });
 export type TrashedChat = z.infer<typeof trashedChatSchema>;
 

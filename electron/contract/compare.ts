@@ -20,7 +20,7 @@ import { effectiveContextSchema, liveStatsSchema, memoryEstimateSchema } from '.
 import { errorPayloadSchema } from './errors';
 import { budgetSchema } from './fit';
 import { translatableSchema } from './lib/language';
-import { idSchema, limits, nothing, operation } from './limits';
+import { idSchema, limits, momentSchema, nothing, operation } from './limits';
 import { modelInfoSchema } from './models';
 import { cacheChoiceSchema, contextSettingsSchema, samplingSettingsSchema } from './settings';
 
@@ -205,7 +205,7 @@ export const compareRunSchema = z.object({
   version: z.literal(1),
   id: idSchema,
   name,
-  createdAt: z.number(),
+  createdAt: momentSchema,
   /** null while it runs */
   endedAt: z.number().nullable(),
   /** `failed`: `error` says why, no column could go on; `interrupted`: the engine or the app ended in the middle */
@@ -251,7 +251,7 @@ export type ModelCheck = z.infer<typeof modelCheckSchema>;
 export const compareSummarySchema = z.object({
   id: idSchema,
   name,
-  createdAt: z.number(),
+  createdAt: momentSchema,
   state: runStateSchema,
   modelName: z.string(),
   configurations: z.array(compareConfigurationSchema),

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { attachmentPartSchema, scoredPassageSchema, wordsAloneSchema } from './chats';
 import { errorPayloadSchema } from './errors';
-import { idSchema, limits, nothing, operation, pathSchema, textSchema } from './limits';
+import { idSchema, limits, momentSchema, nothing, operation, pathSchema, textSchema } from './limits';
 import type { EventMap, OperationMap } from './rpc';
 
 const documentKindSchema = z.enum([
@@ -49,7 +49,7 @@ export const documentSchema = z.object({
   original: z.boolean().default(false),
   /** what a person should know about this text: pages without text, a guessed encoding, ... */
   notices: z.array(z.string()),
-  createdAt: z.number(),
+  createdAt: momentSchema,
 });
 export type DocumentInfo = z.infer<typeof documentSchema>;
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { answerStatsSchema, draftsSchema, stopReasonSchema } from './chats';
 import { errorPayloadSchema } from './errors';
 import { partMemorySchema } from './lib/memory';
-import { idSchema, nothing, operation } from './limits';
+import { idSchema, momentSchema, nothing, operation } from './limits';
 import { modelInfoSchema } from './models';
 import type { EventMap, OperationMap } from './rpc';
 import { effectiveCacheTypeSchema, ropeSchema } from './settings';
@@ -329,8 +329,8 @@ export const savedSessionSchema = z.object({
   bytes: z.number(),
   typeK: z.string(),
   typeV: z.string(),
-  createdAt: z.number(),
-  lastUsed: z.number(),
+  createdAt: momentSchema,
+  lastUsed: momentSchema,
   /** why it cannot be restored into what is loaded now, as a sentence; null: it can */
   problem: z.string().nullable(),
 });

@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import { errorPayloadSchema } from './errors';
 import { contextFitSchema } from './fit';
-import { idSchema, isDeviceName, limits, nothing, operation } from './limits';
+import { idSchema, isDeviceName, limits, momentSchema, nothing, operation } from './limits';
 import { modelInfoSchema } from './models';
 import type { EventMap, OperationMap } from './rpc';
 import { contextSettingsSchema } from './settings';
@@ -243,9 +243,9 @@ const downloadSchema = z.object({
   /** why it waits, is paused or failed; null: nothing is wrong */
   error: errorPayloadSchema.nullable(),
   /** ms since 1970; null: it does not wait */
-  retryAt: z.number().nullable(),
+  retryAt: momentSchema.nullable(),
   /** ms since 1970 */
-  addedAt: z.number(),
+  addedAt: momentSchema,
   /** of the model list, once it is done */
   modelId: idSchema.nullable(),
 });

@@ -56,6 +56,8 @@ export const limits = {
 } as const;
 
 export const idSchema = z.string().min(1).max(limits.maxIdLength);
+/** Milliseconds since 1970, UTC, which a Date can hold: of another number nothing could be shown, and no text be written. */
+export const momentSchema = z.number().min(-8.64e15).max(8.64e15);
 /** Of a file, or ''. No system has one with a NUL: such a path in the settings would end whatever reads them. */
 export const pathOrNoneSchema = z
   .string()

@@ -28,6 +28,7 @@ const slow = new Set<string>([
   'machine.run',
   'compare.start',
   'compare.rerun',
+  'compare.check',
   'models.scan',
   'engine.reload',
   'briefs.make',

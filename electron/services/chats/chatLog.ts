@@ -14,9 +14,9 @@ import {
   titleFrom,
 } from '../../contract/chats';
 import { briefSchema } from '../../contract/lib/brief';
-import { idSchema, limits } from '../../contract/limits';
+import { idSchema, limits, momentSchema } from '../../contract/limits';
 
-const at = z.number();
+const at = momentSchema;
 
 const chatRecordSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('chat'), at, id: idSchema, title: z.string().max(limits.maxTitle).nullable() }),

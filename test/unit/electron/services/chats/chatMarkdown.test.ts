@@ -96,6 +96,9 @@ test('what was exported comes back the same, under its own id unless that is tak
   expect(again.id).not.toBe('c1');
   expect(await exported(again.id)).toEqual({ ...whole, id: again.id });
   expect((await call('chats.import', { chat: { ...whole, id: '../../settings' } })).id).toMatch(/^[0-9a-f-]{36}$/);
+  await expect(call('chats.import', { chat: { ...whole, createdAt: 9e15 } })).rejects.toMatchObject({
+    code: 'bad-request',
+  });
   expect(await call('chats.restore', { chatId: 'c1' })).toMatchObject({ id: 'c1' });
   expect(await call('chats.list', undefined)).toHaveLength(3);
 });

@@ -65,6 +65,16 @@ test('passages that left the prompt stay noted, whatever follows: a next part, a
   expect(messages[1]).toMatchObject({ released: 3, leftOut: 2, text: 'Because. And' });
 });
 
+test('a time that is no date is damage, beside which the chat is shown and exported', async () => {
+  const { open, store, fileOf } = await setUp();
+  const id = await withTurn(store);
+  await store.close();
+  await appendFile(fileOf(id), '{"type":"pin","at":9e15,"pinned":true}\n');
+  const chat = await (await open()).open(id);
+  expect(chat).toMatchObject({ damagedLines: 1, pinned: false });
+  expect(new Date(chat.updatedAt).toISOString()).toMatch(/^19/);
+});
+
 test('a torn last line is set aside and counted; the next record is not glued to it', async () => {
   const { data, open, store, fileOf } = await setUp();
   const id = await withTurn(store);
