@@ -1,6 +1,6 @@
 /** What the page shows for a moment only, and how it is when it has come to rest. To ask again and again could miss it. */
 import { AxeBuilder } from '@axe-core/playwright';
-import type { Page } from '@playwright/test';
+import { expect, type Page } from '@playwright/test';
 
 type Noted = { met: Promise<void> };
 
@@ -89,4 +89,10 @@ async function follow(page: Page, colorScheme: 'light' | 'dark'): Promise<void> 
     colorScheme === 'dark',
   );
   await atRest(page);
+}
+
+/** Names the rule and the elements that break it. */
+export async function noViolations(page: Page): Promise<void> {
+  const { violations } = await axe(page);
+  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
 }

@@ -82,22 +82,19 @@ class Comparison {
 
   private async prepare(): Promise<void> {
     const { prompt, material, options, scratch } = this.task;
-    const checked = 'depth' in prompt ? checkText(this.model, material, prompt.depth) : null;
-    this.checked = checked;
-    if ('depth' in prompt) this.prompt = checked?.tokens ?? this.prompt;
-    else
-      this.prompt =
-        'text' in prompt
-          ? this.model.tokenize(prompt.text, { addSpecial: true })
-          : await withoutMarks(this.model, prompt.messages);
+    if ('depth' in prompt) {
+      this.checked = checkText(this.model, material, prompt.depth);
+      this.prompt = this.checked.tokens;
+    } else if ('text' in prompt) this.prompt = this.model.tokenize(prompt.text, { addSpecial: true });
+    else this.prompt = await withoutMarks(this.model, prompt.messages);
     this.tokens =
       this.prompt instanceof Int32Array
         ? this.prompt
         : await this.model.chatTokens(this.prompt, templateOptionsIn(this.task));
     this.output.promptTokens(this.tokens.length);
     if (options.curve) await this.findLongest();
-    if (options.quality) await this.prepareQuality(scratch, checked?.scored ?? options.quality.tokens);
-    const words = checked?.material ?? breakMarks(material, await marksOf(this.model));
+    if (options.quality) await this.prepareQuality(scratch, this.checked?.scored ?? options.quality.tokens);
+    const words = this.checked?.material ?? breakMarks(material, await marksOf(this.model));
     if (options.needle) this.plantNeedles(words, options.needle.depths);
   }
 

@@ -37,24 +37,15 @@ const stateNames: Record<CompareColumn['state'], MessageDescriptor> = {
   interrupted: msg`Interrupted`,
 };
 
-/** Steps that tell how far they have come. */
-const measured: readonly ColumnStep[] = [
-  'calibration',
-  'prompt',
-  'speed',
-  'quality',
-  'needles',
-  'tools',
-  'curve',
-  'floor',
-];
+/** All others tell how far they have come. */
+const unmeasured: readonly ColumnStep[] = ['context', 'answer'];
 
 export function stateText(column: CompareColumn): string {
   const { state, step, progress } = column;
   if (state !== 'running' || step === null) return i18n._(stateNames[state]);
   if (rests(column)) return t`Waiting for its turn`;
   const name = i18n._(stepNames[step]);
-  return measured.includes(step) ? `${name}, ${formatPercent(progress)}` : name;
+  return unmeasured.includes(step) ? name : `${name}, ${formatPercent(progress)}`;
 }
 
 /** Its context is alive, and others are at work: what its step was for is there. */

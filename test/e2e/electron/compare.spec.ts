@@ -5,7 +5,7 @@ import { type ElectronApplication, expect, type Locator, type Page } from '@play
 import { type CompareRun, compareRunSchema } from '@/electron/contract/compare';
 import { killEngine, test, tinyModel } from '../app';
 import { call, greedy, ready } from '../chat';
-import { axe } from '../moments';
+import { noViolations } from '../moments';
 
 const types = ['f16', 'q8_0', 'q4_0', 'turbo4', 'turbo3'] as const;
 const nCtx = 6144;
@@ -47,11 +47,6 @@ async function exported(app: ElectronApplication, page: Page, folder: string, en
   await page.getByRole('menuitem', { name: entry }).click();
   expect(await written).toBe('completed');
   return readFile(file);
-}
-
-async function noViolations(page: Page): Promise<void> {
-  const { violations } = await axe(page);
-  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
 }
 
 test('five cache types on a document: figures, export, cancel, a dead engine, and taking one over', async ({

@@ -1,19 +1,14 @@
 /** "Check this model" in the window: what it says before, a cancellation, a verdict, and one click that takes a pair over. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { expect, type Page } from '@playwright/test';
+import { expect } from '@playwright/test';
 import { modelIdOf } from '@/electron/services/models/modelFiles';
 import { checkColumn, checkRun } from '../../fixtures/renderer/comparison';
 import { test, tinyModel } from '../app';
 import { ask, call, greedy, ready } from '../chat';
-import { axe } from '../moments';
+import { noViolations } from '../moments';
 
 const filler = 'The harbour master walked along the quay and counted the lamps that were burning in the fog. ';
-
-async function noViolations(page: Page): Promise<void> {
-  const { violations } = await axe(page);
-  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-}
 
 test('a check says before how long it takes, can be canceled, and says when a model cannot be judged', async ({
   launch,
