@@ -11,6 +11,7 @@ import { BUILD, METAL, NATIVE, OUT, ROOT, WINDOWS_OUT } from './paths.mjs';
 import { cli, PrepareError, run, withLock } from './process.mjs';
 import { seriesSize } from './series.mjs';
 import { prepareUpstream, readPin, seriesHash } from './upstream.mjs';
+import { vulkanOptions } from './vulkan.mjs';
 
 /** Groups of CMake targets. The first is what the app needs; the others are for measurements and tests. */
 export const TARGETS = {
@@ -43,7 +44,7 @@ const LOG_LINES_SHOWN = 40;
 
 /** Folders whose content decides the build, besides the patched tree. */
 const SOURCES = [NATIVE, METAL, path.join(ROOT, 'test', 'native'), path.join(ROOT, 'test', 'bench', 'kvbench')];
-const SOURCE_FILE = /\.(c|cc|cpp|h|hpp|inl|m|mm|metal|cmake|txt)$/;
+const SOURCE_FILE = /\.(c|cc|cpp|h|hpp|inl|m|mm|metal|comp|glsl|cmake|txt)$/;
 
 /**
  * Builds the engine; does nothing when sources, compiler and options are those of the last build.
@@ -84,12 +85,14 @@ async function build({ onProgress, names, portable, system, onNote }) {
     throw new PrepareError('The addon needs the packages node-addon-api and node-api-headers: run npm ci.');
   }
 
+  const vulkan = await vulkanOptions();
   const options = [
     '-DCMAKE_BUILD_TYPE=Release',
     `-DCONCERTINA_COMMIT=${readPin().commit.slice(0, 12)}`,
     `-DCONCERTINA_PORTABLE=${portable ? 'ON' : 'OFF'}`,
     `-DCONCERTINA_NAPI_INCLUDE_DIRS=${napi ? napi.join(';') : ''}`,
     ...system.options,
+    ...(system === HERE ? vulkan.options : []),
   ];
   const hash = await inputHash(options, system.compiler);
   const stampFile = path.join(out, 'concertina-stamp.json');
@@ -99,6 +102,8 @@ async function build({ onProgress, names, portable, system, onNote }) {
     (name) => !done.includes(name) || !fs.existsSync(path.join(bin, productOf(name, system))),
   );
   if (missing.length === 0) return { bin, built: false };
+  if (vulkan.reason && system === HERE && names.includes('concertina'))
+    onNote(`The engine has no Vulkan: ${vulkan.reason}.`);
 
   fs.mkdirSync(out, { recursive: true });
   fs.writeFileSync(log, '');
@@ -200,8 +205,8 @@ async function logged(file, what, args, onLine) {
 /** One line for people: how much of upstream we change. */
 export function describePatches() {
   const text = ({ files, hunks, added, removed }) => `${files} files, ${hunks} hunks, +${added} -${removed}`;
-  const { engine, tests, metal, template } = seriesSize();
-  return `patches to llama.cpp: ${text(engine)} (apart: Metal ${text(metal)}; templates ${text(template)}; tests ${text(tests)})`;
+  const { engine, tests, metal, vulkan, template } = seriesSize();
+  return `patches to llama.cpp: ${text(engine)} (apart: Metal ${text(metal)}; Vulkan ${text(vulkan)}; templates ${text(template)}; tests ${text(tests)})`;
 }
 
 cli(import.meta.url, async (args) => {

@@ -38,13 +38,13 @@ export function parsePatch(text) {
   };
 }
 
-/** Patches that are counted apart, by the start of their name: changes of upstream's tests, call sites of the Metal back end, of the template interpreter, of the server core. */
-const APART = ['tests', 'metal', 'template', 'server'];
+/** Patches that are counted apart, by the start of their name: changes of upstream's tests, call sites of the back ends for GPUs, of the template interpreter, of the server core. */
+const APART = ['tests', 'metal', 'vulkan', 'template', 'server'];
 
-/** @returns {{engine: PatchSize, tests: PatchSize, metal: PatchSize, template: PatchSize, server: PatchSize}} @typedef {{files: number, hunks: number, added: number, removed: number}} PatchSize */
+/** @returns {{engine: PatchSize, tests: PatchSize, metal: PatchSize, vulkan: PatchSize, template: PatchSize, server: PatchSize}} @typedef {{files: number, hunks: number, added: number, removed: number}} PatchSize */
 export function seriesSize() {
   const empty = () => ({ files: 0, hunks: 0, added: 0, removed: 0 });
-  const size = { engine: empty(), tests: empty(), metal: empty(), template: empty(), server: empty() };
+  const size = { engine: empty(), tests: empty(), metal: empty(), vulkan: empty(), template: empty(), server: empty() };
   for (const { name, text } of readSeries()) {
     const sum = size[APART.find((part) => name.startsWith(`${part}-`)) ?? 'engine'];
     const patch = parsePatch(text);

@@ -13,6 +13,8 @@ import { applySeries, prepareUpstream, readPin } from '../../../../native/prepar
 const MAX_ADDED_LINES = 47;
 /** And to its Metal back end: includes and calls of the hooks in metal/host/mac/turbo-metal.h. */
 const MAX_METAL_LINES = 20;
+/** And to its Vulkan back end: includes and calls of the hooks in native/vulkan/turbo-vulkan.h. */
+const MAX_VULKAN_LINES = 25;
 /** And to its interpreter of chat templates: one include and calls of the hooks in native/template. */
 const MAX_TEMPLATE_LINES = 16;
 /** And to its server core: a context of ours in place of its own, and the way to its slots (native/server). */
@@ -48,6 +50,7 @@ describe('patch series', () => {
   it('adds few lines to llama.cpp', () => {
     expect(seriesSize().engine.added).toBeLessThanOrEqual(MAX_ADDED_LINES);
     expect(seriesSize().metal.added).toBeLessThanOrEqual(MAX_METAL_LINES);
+    expect(seriesSize().vulkan.added).toBeLessThanOrEqual(MAX_VULKAN_LINES);
     expect(seriesSize().template.added).toBeLessThanOrEqual(MAX_TEMPLATE_LINES);
     expect(seriesSize().server.added).toBeLessThanOrEqual(MAX_SERVER_LINES);
   });

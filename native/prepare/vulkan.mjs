@@ -1,0 +1,121 @@
+// What Vulkan shaders are compiled with: glslc, the headers of Vulkan and of SPIR-V, of this system where they are new enough, otherwise
+// of Debian 13, unpacked into build/vulkan-tools. Nothing of it is linked: the engine opens the system's Vulkan loader when it starts.
+// CLI: node native/prepare/vulkan.mjs     unpacks them; `npm start` and `npm test` then build the engine with Vulkan
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { BUILD } from './paths.mjs';
+import { cli, must, PrepareError, run } from './process.mjs';
+
+const TOOLS = path.join(BUILD, 'vulkan-tools');
+
+/** glslc that knows cooperative matrices, headers with vk::LayerSettingEXT: older ones stop upstream's build. */
+const MIN_GLSLC = [2023, 8];
+const MIN_HEADERS = 272;
+
+/** Debian 13 has glslc 2025.2 and the headers 1.4.309. */
+const CODENAME = 'trixie';
+const PACKAGES = ['glslc', 'libvulkan-dev', 'spirv-headers'];
+
+/**
+ * CMake's options for an engine with Vulkan, or without and the reason for that. A Mac has Metal: no reason is given.
+ * @returns {Promise<{options: string[], reason?: string}>}
+ */
+export async function vulkanOptions() {
+  const without = ['-DGGML_VULKAN=OFF'];
+  if (process.platform === 'darwin') return { options: without };
+  if (process.env.CONCERTINA_VULKAN === '0') return { options: without, reason: 'CONCERTINA_VULKAN is 0' };
+  const found = unpacked() ?? (await ofSystem());
+  if (!found) {
+    const command = 'node native/prepare/vulkan.mjs';
+    return {
+      options: without,
+      reason: `no glslc 2023.8 and Vulkan headers 1.3.272 or later (${command} unpacks them)`,
+    };
+  }
+  return {
+    options: [
+      '-DGGML_VULKAN=ON',
+      `-DVulkan_GLSLC_EXECUTABLE=${found.glslc}`,
+      `-DVulkan_INCLUDE_DIR=${found.include}`,
+      // asked for by FindVulkan; native/vulkan/CMakeLists.txt takes it off the list of libraries
+      `-DVulkan_LIBRARY=${found.glslc}`,
+      ...(found.spirv ? [`-DSPIRV-Headers_DIR=${found.spirv}`] : []),
+    ],
+  };
+}
+
+function unpacked() {
+  const glslc = path.join(TOOLS, 'glslc');
+  if (!fs.existsSync(glslc)) return null;
+  return {
+    glslc,
+    include: path.join(TOOLS, 'include'),
+    spirv: path.join(TOOLS, 'root', 'usr', 'share', 'cmake', 'SPIRV-Headers'),
+  };
+}
+
+async function ofSystem() {
+  const { code, stdout } = await run('glslc', ['--version']);
+  const version = /shaderc v?(\d+)\.(\d+)/.exec(stdout ?? '');
+  if (code !== 0 || !version) return null;
+  const [year, number] = [Number(version[1]), Number(version[2])];
+  if (year < MIN_GLSLC[0] || (year === MIN_GLSLC[0] && number < MIN_GLSLC[1])) return null;
+  const sdk = process.env.VULKAN_SDK;
+  const include = [...(sdk ? [path.join(sdk, 'include')] : []), '/usr/include'].find((folder) => {
+    const header = path.join(folder, 'vulkan', 'vulkan_core.h');
+    if (!fs.existsSync(header)) return false;
+    return Number(/#define VK_HEADER_VERSION (\d+)/.exec(fs.readFileSync(header, 'utf8'))?.[1]) >= MIN_HEADERS;
+  });
+  return include ? { glslc: 'glslc', include } : null;
+}
+
+/** Unpacks the tools of Debian 13 from the mirror that this machine's apt uses. @throws {PrepareError} */
+async function unpack() {
+  if (!fs.existsSync('/etc/debian_version')) {
+    throw new PrepareError(
+      'Only Debian can unpack them here. Install glslc 2023.8 or later, Vulkan headers 1.3.272 or later and the headers of SPIR-V.',
+    );
+  }
+  const root = path.join(TOOLS, 'root');
+  fs.rmSync(TOOLS, { recursive: true, force: true });
+  fs.mkdirSync(TOOLS, { recursive: true });
+  await must('Unpacking the shader compiler', 'mmdebstrap', [
+    '--variant=extract',
+    `--include=${PACKAGES.join(',')}`,
+    CODENAME,
+    root,
+    mirror(),
+  ]);
+  // the headers alone: beside them lie those of another C library
+  const include = path.join(TOOLS, 'include');
+  fs.mkdirSync(include);
+  for (const name of ['vulkan', 'vk_video', 'spirv'])
+    fs.symlinkSync(path.join(root, 'usr', 'include', name), path.join(include, name));
+  // by its own loader and libraries: it wants a newer C library than this system's
+  const libraries = path.join(root, 'usr', 'lib', 'x86_64-linux-gnu');
+  const loader = path.join(libraries, 'ld-linux-x86-64.so.2');
+  const glslc = path.join(TOOLS, 'glslc');
+  fs.writeFileSync(
+    glslc,
+    `#!/bin/sh\nexec "${loader}" --library-path "${libraries}" "${path.join(root, 'usr', 'bin', 'glslc')}" "$@"\n`,
+    { mode: 0o755 },
+  );
+  const { code, stdout } = await run(glslc, ['--version']);
+  if (code !== 0) throw new PrepareError(`${glslc} does not run.`);
+  console.log(`Unpacked ${stdout.split('\n', 1)[0]}. The next build of the engine has Vulkan.`);
+}
+
+/** The mirror in /etc/apt that has Debian itself. */
+function mirror() {
+  const folder = '/etc/apt/sources.list.d';
+  const files = [...fs.readdirSync(folder).map((name) => path.join(folder, name)), '/etc/apt/sources.list'];
+  for (const file of files.filter((name) => fs.existsSync(name))) {
+    const text = fs.readFileSync(file, 'utf8');
+    const found = /^URIs: *(\S+\/debian)\/?\s*$/m.exec(text) ?? /^deb (?:\[[^\]]*\] )?(\S+\/debian)\/? /m.exec(text);
+    if (found) return found[1];
+  }
+  throw new PrepareError('No mirror of Debian was found in /etc/apt.');
+}
+
+await cli(import.meta.url, unpack);

@@ -1,0 +1,245 @@
+// What the engine asks of Vulkan: its start, with a self-test, which kernels attention takes, and bytes that no scheduler sees.
+
+#include "facts.h"
+#include "trials.h"
+#include "turbo-vulkan-app.h"
+
+#include "ggml-backend-impl.h"
+#include "ggml-cpp.h"
+#include "ggml-impl.h"
+#include "ggml-turbo.h"
+#include "ggml-vulkan.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#ifdef _WIN32
+#include <process.h>
+#include <windows.h>
+#else
+#include <csignal>
+#include <unistd.h>
+#endif
+
+namespace {
+
+// Squared errors: the decode kernel rounds queries, keys and weights to fp16 (2^-11 of each at most), upstream's attention of many rows
+// its sums, too. A position too much or too little of TRIAL_KV is 1e-3.
+const double BOUND = 5e-6;
+const double BOUND_OF_MANY = 1e-4;
+const int TRIAL_KV = 421;
+
+const ggml_type all_types[] = { GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, GGML_TYPE_TURBO4_64, GGML_TYPE_TURBO3_64 };
+
+std::map<size_t, turbo_vk_facts> facts;
+std::set<ggml_type> faulty;
+std::vector<std::string> warnings;
+
+long process_id() {
+#ifdef _WIN32
+    return (long) _getpid();
+#else
+    return (long) getpid();
+#endif
+}
+
+// Another engine may be in the middle of the same test: it will write how that ended.
+bool is_running(const std::string & pid) {
+    const long id = std::strtol(pid.c_str(), nullptr, 10);
+    if (id <= 0 || id == process_id()) return false;
+#ifdef _WIN32
+    HANDLE process = OpenProcess(SYNCHRONIZE, FALSE, (DWORD) id);
+    if (!process) return false;
+    const bool running = WaitForSingleObject(process, 0) == WAIT_TIMEOUT;
+    CloseHandle(process);
+    return running;
+#else
+    return kill((pid_t) id, 0) == 0;
+#endif
+}
+
+// What a result holds for: this build and the drivers as they are installed, by the files that name them.
+std::string key() {
+    std::string text = "concertina vulkan self-test 1: build " TURBO_VULKAN_BUILD;
+    std::vector<std::string> found;
+    for (const char * folder : { "/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d" }) {
+        std::error_code error;
+        for (const auto & entry : std::filesystem::directory_iterator(folder, error)) {
+            const auto written = entry.last_write_time(error).time_since_epoch().count();
+            found.push_back(entry.path().filename().string() + " " + std::to_string((long long) written));
+        }
+    }
+    for (const char * name : { "VK_DRIVER_FILES", "VK_ICD_FILENAMES" }) {
+        if (const char * value = std::getenv(name)) found.push_back(std::string(name) + "=" + value);
+    }
+    std::sort(found.begin(), found.end());
+    for (const std::string & one : found) text += ", " + one;
+    return text;
+}
+
+// "testing WHAT PID" before a test and "passed WHAT" or "failed WHAT PROBLEM" after it, with tabs between, under a line that says what
+// it holds for; "left WHAT" where the process was asked to end meanwhile. "", or a file that cannot be written: nothing is kept.
+class record {
+public:
+    record(const std::string & file, const std::string & first) : file(file) {
+        std::ifstream in(file);
+        std::string line;
+        const bool holds = std::getline(in, line) && line == first;
+        if (!holds) { std::ofstream(file, std::ios::trunc) << first << '\n'; }
+        while (holds && std::getline(in, line)) {
+            std::istringstream parts(line);
+            std::string part[3];
+            for (std::string & p : part) { std::getline(parts, p, '\t'); }
+            if (part[0] == "left") {
+                known.erase(part[1]);
+            } else if (part[0] != "testing") {
+                known[part[1]] = part[0] == "failed" ? part[2] : "";
+            } else if (!is_running(part[2])) {
+                known[part[1]] = "the engine ended while it was tried";
+            }
+        }
+    }
+
+    const std::string * of(const std::string & what) const {
+        const auto found = known.find(what);
+        return found == known.end() ? nullptr : &found->second;
+    }
+
+    void begin(const std::string & what) {
+        note("testing\t" + what + "\t" + std::to_string(process_id()));
+        tested.insert(what);
+    }
+
+    void end(const std::string & what, const std::string & problem) {
+        known[what] = problem;
+        tested.erase(what);
+        note(problem.empty() ? "passed\t" + what : "failed\t" + what + "\t" + problem);
+    }
+
+    // For an end of the process that is no fault of the driver.
+    void leave() {
+        for (const std::string & what : tested) note("left\t" + what);
+        tested.clear();
+    }
+
+private:
+    // Opened and closed each time: the line is in the system's hands before the driver is.
+    void note(const std::string & line) const { std::ofstream(file, std::ios::app) << line << '\n'; }
+
+    std::string file;
+    std::map<std::string, std::string> known; // problems; empty: none
+    std::set<std::string> tested; // now
+};
+
+// outlives a worker thread that is in the middle of a test when the process ends
+record * results = nullptr;
+
+std::string problem_of(ggml_backend_t backend, ggml_backend_t cpu, ggml_type type) {
+    const int differ = turbo_trial_differing_blocks(backend, type, 512, 20);
+    if (differ != 0) return std::to_string(differ) + " blocks of the cache have other bytes";
+    // prompts: the copy to f16 is one module for all types, and the attention over it upstream's
+    const bool prompts = type == GGML_TYPE_TURBO4 || type == GGML_TYPE_TURBO4_64;
+    for (const int n_tokens : prompts ? std::vector<int>{ 1, 64 } : std::vector<int>{ 1 }) {
+        const double error = turbo_trial_attention_error(backend, cpu, { type, type, 8, 2, n_tokens, TRIAL_KV, false });
+        if (!(error >= 0 && error < (n_tokens == 1 ? BOUND : BOUND_OF_MANY))) {
+            return "squared error " + std::to_string(error) + " of attention of " + std::to_string(n_tokens) +
+                   " tokens";
+        }
+    }
+    return "";
+}
+
+void disable_backend() {
+#ifdef _WIN32
+    _putenv_s("GGML_DISABLE_VULKAN", "1");
+#else
+    setenv("GGML_DISABLE_VULKAN", "1", 1);
+#endif
+}
+
+void test_device(ggml_backend_dev_t dev) {
+    const ggml_backend_ptr backend(ggml_backend_dev_init(dev, nullptr));
+    const ggml_backend_ptr cpu(ggml_backend_init_by_type(GGML_BACKEND_DEVICE_TYPE_CPU, nullptr));
+    if (!backend) return;
+    const turbo_vk_facts * known = turbo_vk_facts_of(dev);
+    for (const ggml_type type : all_types) {
+        const std::string what = std::string(ggml_type_name(type)) + " on " + ggml_backend_dev_description(dev) + ", " +
+                                 (known ? known->driver : "") + (known && known->matrices ? ", matrices" : "");
+        if (!results->of(what)) {
+            results->begin(what);
+            results->end(what, problem_of(backend.get(), cpu.get(), type));
+        }
+        const std::string & problem = *results->of(what);
+        if (problem.empty()) continue;
+        faulty.insert(type);
+        warnings.push_back(
+            "The self-test disabled " + what + " (" + problem + "). Another cache type is used on this GPU.");
+    }
+}
+
+} // namespace
+
+void turbo_vk_note(size_t index, const turbo_vk_facts & found) { facts[index] = found; }
+
+const turbo_vk_facts * turbo_vk_facts_of(ggml_backend_dev_t dev) {
+    const std::string prefix = "Vulkan";
+    const std::string name = dev ? ggml_backend_dev_name(dev) : "";
+    if (name.compare(0, prefix.size(), prefix) != 0) return nullptr;
+    const auto found = facts.find((size_t) std::strtoul(name.c_str() + prefix.size(), nullptr, 10));
+    return found == facts.end() ? nullptr : &found->second;
+}
+
+bool turbo_vk_is_faulty(ggml_type type) { return faulty.count(type) > 0; }
+
+void turbo_vulkan_start(const std::string & folder) {
+    if (std::getenv("GGML_DISABLE_VULKAN")) return;
+    const std::string file = folder.empty() ? "" : folder + "/vulkan-self-test.txt";
+    results = new record(file, key());
+    std::atexit([] { results->leave(); });
+    const std::string start = "start";
+    if (const std::string * problem = results->of(start); problem && !problem->empty()) {
+        disable_backend();
+        warnings.push_back("Vulkan is not used: " + *problem + ". The driver of a GPU is probably broken");
+        return;
+    }
+    results->begin(start);
+    ggml_backend_reg_t reg = ggml_backend_vk_reg();
+    for (size_t i = 0; reg && i < ggml_backend_reg_dev_count(reg); ++i) test_device(ggml_backend_reg_dev_get(reg, i));
+    results->end(start, "");
+    for (const std::string & text : warnings) GGML_LOG_WARN("%s\n", text.c_str());
+}
+
+std::vector<std::string> turbo_vulkan_warnings() { return warnings; }
+
+turbo_vulkan_kernel turbo_vulkan_decode_kernel(
+    ggml_backend_dev_t dev, int64_t dim_k, int64_t dim_v, int64_t gqa, ggml_type type_k, ggml_type type_v) {
+    const auto is_ours = [](ggml_type type, int64_t dim) {
+        return ggml_turbo_is_turbo(type) && ggml_blck_size(type) == dim;
+    };
+    if (!ggml_turbo_is_turbo(type_k) && !ggml_turbo_is_turbo(type_v)) return { "llama.cpp", "no turbo cache" };
+    const turbo_vk_facts * known = turbo_vk_facts_of(dev);
+    if (!is_ours(type_k, dim_k) || !is_ours(type_v, dim_v))
+        return { "llama.cpp", "K and V are not both one turbo block a head" };
+    if (gqa > 16) return { "llama.cpp", "more than 16 heads share a KV head" };
+    if (!known || !known->decode)
+        return { "llama.cpp", "the GPU has no fp16, or subgroups of another size than 4 to 64" };
+    return known->matrices ? turbo_vulkan_kernel{ "vulkan-decode-matrix", "the GPU has matrix units of 16x16x16" }
+                           : turbo_vulkan_kernel{ "vulkan-decode-fp16", "the GPU has no matrix units of 16x16x16" };
+}
+
+uint64_t turbo_vulkan_copy_bytes(
+    ggml_backend_dev_t dev, ggml_type type_k, ggml_type type_v, uint64_t n_k, uint64_t n_v) {
+    const turbo_vk_facts * known = turbo_vk_facts_of(dev);
+    if (!known) return 0;
+    const auto copies = [](ggml_type type) { return ggml_turbo_is_turbo(type) || type == GGML_TYPE_Q8_0; };
+    const bool ours = ggml_turbo_is_turbo(type_k) || ggml_turbo_is_turbo(type_v);
+    if (!copies(type_k) || !copies(type_v) || !(ours ? known->copies : known->copies_q8_0)) return 0;
+    const uint64_t f16 = ggml_type_size(GGML_TYPE_F16);
+    if (n_k * f16 > known->max_range || n_v * f16 > known->max_range) return 0;
+    return (n_k + n_v) * f16;
+}

@@ -1,0 +1,26 @@
+// What the hooks in ggml-vulkan.cpp know of a device, for app.cpp, which does not see upstream's types; and what app.cpp found wrong.
+#pragma once
+
+#include "ggml-backend.h"
+#include "ggml.h"
+
+#include <cstdint>
+#include <string>
+
+struct turbo_vk_facts {
+    bool decode; // the decode kernel runs there
+    bool matrices; // on matrix units of 16x16x16
+    bool copies; // prompts of 64 tokens and more expand K and V of one layer to f16
+    bool copies_q8_0; // the same for q8_0, which is upstream's own
+    uint64_t max_range; // bytes of the largest buffer that a shader may see
+    std::string driver; // name and version, as the device tells them
+};
+
+// Called when a device has its pipelines. index: of upstream, "Vulkan0" is 0.
+void turbo_vk_note(size_t index, const turbo_vk_facts & facts);
+
+// nullptr: not a device of Vulkan, or none that was used yet.
+const turbo_vk_facts * turbo_vk_facts_of(ggml_backend_dev_t dev);
+
+// Whether the self-test found the kernels of a type wrong: then it has none.
+bool turbo_vk_is_faulty(ggml_type type);

@@ -1,0 +1,470 @@
+#version 450
+// Attention of few rows (the heads of a group, or some tokens) over a cache of turbo types: each block is expanded once, for all rows.
+//
+// Upstream's contract (flash_attn_base.glsl): a workgroup takes one KV head and one range of positions, and writes its sums and, when
+// the range was split, the m and l of each row for flash_attn_split_k_reduce. Inside, every subgroup goes through tiles of 16
+// positions of its own without a barrier of the workgroup: expand K, scores, softmax, expand V, sums. At the end the subgroups are
+// joined. With COOPMAT the products are 16x16x16 matrices in fp16, added up in fp32; without, each value of a tile is read from shared
+// memory once for each row.
+//
+// A tile holds level * factor (blocks.glsl) in fp16; d of K goes to the score in fp32, d of V to the weight of the position.
+
+#extension GL_EXT_control_flow_attributes : enable
+#extension GL_EXT_shader_16bit_storage : require
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int32 : require
+#extension GL_KHR_shader_subgroup_basic : enable
+#extension GL_KHR_shader_subgroup_shuffle : enable
+#extension GL_KHR_shader_subgroup_vote : enable
+#extension GL_KHR_memory_scope_semantics : enable
+#ifdef COOPMAT
+#extension GL_KHR_cooperative_matrix : enable
+#endif
+
+#include "types.glsl"
+#include "flash_attn_base.glsl"
+#include "blocks.glsl"
+
+layout (binding = 0) readonly buffer Q { vec4 data_q[]; };
+layout (binding = 1) readonly buffer K { uint data_k[]; };
+layout (binding = 2) readonly buffer V { uint data_v[]; };
+layout (binding = 3) readonly buffer M { float16_t data_m[]; };
+
+const uint TILE      = 16;                            // positions of a tile; rows of a matrix
+const uint SUBGROUPS = WorkGroupSize/SubGroupSize;
+const uint LANES     = SubGroupSize;
+const uint LANE_ROWS = LANES < TILE ? TILE/LANES : 1; // rows whose softmax a lane takes part in
+const uint PARTS     = LANES < TILE ? 1 : LANES/TILE; // lanes that share a row
+const uint POSITIONS = TILE/PARTS;                    // of a lane, in a row
+
+// A lane expands units: a word of turbo4, three of turbo3.
+const bool K_FOUR  = FaTypeK == TURBO4 || FaTypeK == TURBO4_64;
+const bool V_FOUR  = FaTypeV == TURBO4 || FaTypeV == TURBO4_64;
+const uint K_WORDS = 1 + HSK*(K_FOUR ? 4 : 3)/32; // of a block
+const uint V_WORDS = 1 + HSV*(V_FOUR ? 4 : 3)/32;
+const uint K_UNITS = K_FOUR ? HSK/8 : HSK/32;     // of a block
+const uint V_UNITS = V_FOUR ? HSV/8 : HSV/32;
+const uint K_TURNS = (TILE*K_UNITS + LANES - 1)/LANES; // units of a lane in a tile
+const uint V_TURNS = (TILE*V_UNITS + LANES - 1)/LANES;
+
+// in vectors of four; the padding keeps rows of matrices off each other's banks
+const uint K_STRIDE    = HSK/4 + 2;
+const uint V_STRIDE    = HSV/4 + 2;
+const uint TILE_STRIDE = K_STRIDE > V_STRIDE ? K_STRIDE : V_STRIDE;
+
+shared f16vec4  q_sh[TILE*K_STRIDE];
+shared f16vec4  tile_sh[SUBGROUPS*TILE*TILE_STRIDE];
+shared float    score_sh[SUBGROUPS*TILE*TILE];      // [row][position], then a part of the sums
+shared float16_t weight_sh[SUBGROUPS*TILE*TILE];    // [row][position]
+shared float    d_sh[SUBGROUPS*2*TILE];             // of the blocks of K, then of V
+shared f16vec4  step_sh[SUBGROUPS*2*TILE];          // their quarters' factors
+shared float    factor_sh[SUBGROUPS*TILE];
+shared vec2     state_sh[SUBGROUPS*TILE];           // m and l of each row
+shared uint     pair_sh[512];                       // the levels of the two codes of a byte, for K and for V
+
+#define LOWEST (-1.7e38)                            // as upstream's, half of the most negative number: differences stay finite
+const float SLACK  = 4.0;                           // a new maximum less than this above the old one rescales nothing
+
+uint lane, sub;
+
+void sync_subgroup() {
+    subgroupMemoryBarrierShared();
+    subgroupBarrier();
+}
+
+// Levels of the low nibbles of the bytes of a word and of the high ones.
+void levels(uint codes, uint table, out f16vec4 low, out f16vec4 high) {
+    [[unroll]] for (uint l = 0; l < 4; ++l) {
+        const f16vec2 pair = unpackFloat2x16(pair_sh[table + (codes >> 8u*l & 0xFFu)]);
+        low[l]  = pair.x;
+        high[l] = pair.y;
+    }
+}
+
+// Expands a unit into row `row` of the tile. first: of the subgroup's scales, of K or V; words: of the unit.
+void expand(bool four, uint group, uint table, uint first, uint row, uint unit, uvec3 words) {
+    const uint at = sub*TILE*TILE_STRIDE + row*TILE_STRIDE;
+    const uint quarter = group/4u;
+    f16vec4 low, high;
+    if (four) {
+        levels(words.x, table, low, high);
+        const uint value = 4u*unit;
+        tile_sh[at + value/4u]           = low*step_sh[first + row][value/quarter];
+        tile_sh[at + value/4u + group/8u] = high*step_sh[first + row][value/quarter + 2u];
+    } else {
+        const f16vec4 step_ = step_sh[first + row];
+        const uint n = group/16u;
+        const uint h = unit/(n/4u);
+        [[unroll]] for (uint k = 0; k < 4; ++k) {
+            levels(k < 3u ? words[k]
+                          : (words.x >> 3 & 0x11111111u) | (words.y >> 3 & 0x11111111u) << 1 | (words.z >> 3 & 0x11111111u) << 2,
+                table, low, high);
+            const uint u     = 2u*n*k + 4u*(unit%(n/4u));
+            const uint first_value = u/16u*32u + 16u*h + u%16u;
+            const uint other_value = (u + n)/16u*32u + 16u*h + (u + n)%16u;
+            tile_sh[at + first_value/4u] = low*step_[first_value/quarter];
+            tile_sh[at + other_value/4u] = high*step_[other_value/quarter];
+        }
+    }
+}
+
+// The words of a unit of the block at word `base`.
+#define READ_UNIT(BUF, four, group, base, unit)                                                           \
+    ((four) ? uvec3(BUF[(base) + 1u + (unit)], 0u, 0u)                                                    \
+            : uvec3(BUF[(base) + 1u + (unit)%((group)/64u) + (group)/64u*(2u*((unit)/((group)/64u)))],     \
+                    BUF[(base) + 1u + (unit)%((group)/64u) + (group)/64u*(2u*((unit)/((group)/64u)) + 1u)], \
+                    BUF[(base) + 1u + (unit)%((group)/64u) + (group)/64u*(4u + (unit)/((group)/64u))]))
+
+#ifdef COOPMAT
+#define MATRIX(TYPE, USE) coopmat<TYPE, gl_ScopeSubgroup, 16, 16, USE>
+#else
+// What goes over a tile is not unrolled here: a software device has subgroups of 8, and would compile for minutes.
+// The sums of a lane: vectors lane, lane + LANES, ... of every row.
+const uint VECTORS = (HSV/4 + LANES - 1)/LANES;
+#endif
+
+void main() {
+    init_indices();
+    lane = gl_SubgroupInvocationID;
+    sub  = gl_SubgroupID;
+    const uint tid = gl_LocalInvocationIndex;
+
+    for (uint i = tid; i < 512u; i += WorkGroupSize) {
+        const bool four = turbo_is_four(i < 256u ? FaTypeK : FaTypeV);
+        pair_sh[i] = packHalf2x16(four ? vec2(turbo4_level(i), turbo4_level(i >> 4)) : vec2(turbo3_level(i), turbo3_level(i >> 4)));
+    }
+    const uint q_offset = gqa_iq1*p.nb01 + (iq2*p.nb02 + iq3*p.nb03)/4;
+    for (uint at = tid; at < TILE*HSK/4; at += WorkGroupSize) {
+        const uint row = at/(HSK/4);
+        const uint d   = at%(HSK/4);
+        q_sh[row*K_STRIDE + d] = row < N ? f16vec4(data_q[(q_offset + row*q_stride)/4 + d]*p.scale) : f16vec4(0.0);
+    }
+    barrier();
+
+    const uint k_offset = (ik2*p.nb12 + ik3*p.nb13)/FaBlockBytesK;
+    const uint v_offset = (iv2*p.nb22 + iv3*p.nb23)/FaBlockBytesV;
+    uint m_offset = gqa_iq1*KV;
+    if (p.nem2 != 1 || p.nem3 != 1) {
+        m_offset += ((iq3%p.nem3)*p.nem2 + (iq2%p.nem2))*p.nem1*KV;
+    }
+
+    const uint tile   = sub*TILE*TILE_STRIDE;
+    const uint square = sub*TILE*TILE;
+    const uint heads  = sub*2*TILE;
+
+    float m[LANE_ROWS], l[LANE_ROWS];
+    [[unroll]] for (uint r = 0; r < LANE_ROWS; ++r) {
+        m[r] = LOWEST;
+        l[r] = 0.0;
+    }
+#ifdef COOPMAT
+    MATRIX(float, gl_MatrixUseAccumulator) sums[HSV/16];
+    [[unroll]] for (uint d = 0; d < HSV/16; ++d) {
+        sums[d] = MATRIX(float, gl_MatrixUseAccumulator)(0.0);
+    }
+#else
+    vec4 sums[Br][VECTORS];
+    [[unroll]] for (uint r = 0; r < Br; ++r) {
+        [[unroll]] for (uint c = 0; c < VECTORS; ++c) {
+            sums[r][c] = vec4(0.0);
+        }
+    }
+#endif
+
+    const uint last = min(end_j*Bc, KV);
+    uint first = start_j*Bc + sub*TILE;
+#ifdef COOPMAT
+    // what the next tile needs is on its way while this one is computed
+    uvec3 k_next[K_TURNS], v_next[V_TURNS];
+    uint head_next;
+    float16_t bias_next[POSITIONS];
+#define READ_HEAD(first) {                                                                                \
+        const uint pos = min((first) + lane%TILE, KV - 1u);                                               \
+        head_next = lane < TILE ? data_k[(k_offset + pos*k_stride)*K_WORDS] : data_v[(v_offset + pos*v_stride)*V_WORDS]; \
+    }
+#define READ_K(first)                                                                                     \
+        [[unroll]] for (uint t = 0; t < K_TURNS; ++t) {                                                   \
+            const uint i   = t*LANES + lane;                                                              \
+            const uint pos = min((first) + i/K_UNITS, KV - 1u);                                           \
+            k_next[t] = READ_UNIT(data_k, K_FOUR, HSK, (k_offset + pos*k_stride)*K_WORDS, i%K_UNITS);     \
+        }
+#define READ_V(first)                                                                                     \
+        [[unroll]] for (uint t = 0; t < V_TURNS; ++t) {                                                   \
+            const uint i   = t*LANES + lane;                                                              \
+            const uint pos = min((first) + i/V_UNITS, KV - 1u);                                           \
+            v_next[t] = READ_UNIT(data_v, V_FOUR, HSV, (v_offset + pos*v_stride)*V_WORDS, i%V_UNITS);     \
+        }
+#define READ_BIAS(first)                                                                                  \
+        [[unroll]] for (uint c = 0; c < POSITIONS; ++c) {                                                 \
+            const uint row = lane%TILE < N ? lane%TILE : 0u;                                              \
+            const uint pos = min((first) + lane/TILE*POSITIONS + c, KV - 1u);                             \
+            bias_next[c] = MASK_ENABLE ? data_m[m_offset + row*m_stride + pos] : float16_t(0.0);          \
+        }
+    READ_HEAD(first)
+    READ_K(first)
+    READ_V(first)
+    READ_BIAS(first)
+#endif
+    [[dont_unroll]] for (; first < last; first += SUBGROUPS*TILE) {
+        const uint following = first + SUBGROUPS*TILE;
+        for (uint i = lane; i < 2*TILE; i += LANES) {
+#ifdef COOPMAT
+            const uint head = head_next;
+#else
+            const uint pos  = min(first + i%TILE, KV - 1u);
+            const uint head = i < TILE ? data_k[(k_offset + pos*k_stride)*K_WORDS] : data_v[(v_offset + pos*v_stride)*V_WORDS];
+#endif
+            d_sh[heads + i] = turbo_d(head);
+            step_sh[heads + i] = f16vec4(turbo_factor(head, 0u), turbo_factor(head, 1u), turbo_factor(head, 2u), turbo_factor(head, 3u));
+        }
+        sync_subgroup();
+
+        // K
+#ifdef COOPMAT
+        READ_HEAD(following)
+        [[unroll]] for (uint t = 0; t < K_TURNS; ++t) {
+            const uint i = t*LANES + lane;
+            expand(K_FOUR, HSK, 0u, heads, i/K_UNITS, i%K_UNITS, k_next[t]);
+        }
+        READ_K(following)
+#else
+        [[dont_unroll]] for (uint i = lane; i < TILE*K_UNITS; i += LANES) {
+            const uint pos = min(first + i/K_UNITS, KV - 1u);
+            expand(K_FOUR, HSK, 0u, heads, i/K_UNITS, i%K_UNITS,
+                READ_UNIT(data_k, K_FOUR, HSK, (k_offset + pos*k_stride)*K_WORDS, i%K_UNITS));
+        }
+#endif
+        sync_subgroup();
+
+#ifdef COOPMAT
+        MATRIX(float, gl_MatrixUseAccumulator) products = MATRIX(float, gl_MatrixUseAccumulator)(0.0);
+        [[unroll]] for (uint d = 0; d < HSK/16; ++d) {
+            MATRIX(float16_t, gl_MatrixUseB) keys;
+            coopMatLoad(keys, tile_sh, tile + 4*d, TILE_STRIDE, gl_CooperativeMatrixLayoutColumnMajor);
+            MATRIX(float16_t, gl_MatrixUseA) query;
+            coopMatLoad(query, q_sh, 4*d, K_STRIDE, gl_CooperativeMatrixLayoutRowMajor);
+            products = coopMatMulAdd(query, keys, products);
+        }
+        coopMatStore(products, score_sh, square, TILE, gl_CooperativeMatrixLayoutRowMajor);
+#else
+        for (uint i = lane; i < N*TILE; i += LANES) {
+            const uint row = i/TILE;
+            const uint key = tile + i%TILE*TILE_STRIDE;
+            float sum = 0.0;
+            [[unroll]] for (uint d = 0; d < HSK/4; ++d) {
+                sum += dot(vec4(q_sh[row*K_STRIDE + d]), vec4(tile_sh[key + d]));
+            }
+            score_sh[square + i] = sum;
+        }
+#endif
+        sync_subgroup();
+
+        // softmax
+        [[unroll]] for (uint r = 0; r < LANE_ROWS; ++r) {
+            const uint row  = LANES < TILE ? r*LANES + lane : lane%TILE;
+            const uint part = LANES < TILE ? 0 : lane/TILE*POSITIONS;
+            float score[POSITIONS];
+            float top = LOWEST;
+            [[unroll]] for (uint c = 0; c < POSITIONS; ++c) {
+                const uint pos = first + part + c;
+                float s = -1.0/0.0;
+                if (row < N && pos < last) {
+                    s = score_sh[square + row*TILE + part + c]*d_sh[heads + part + c];
+                    if (LOGIT_SOFTCAP) {
+                        s = p.logit_softcap*tanh(s);
+                    }
+                    if (MASK_ENABLE) {
+#ifdef COOPMAT
+                        float bias = float(bias_next[c]);
+#else
+                        float bias = float(data_m[m_offset + row*m_stride + pos]);
+#endif
+                        if (p.max_bias > 0.0) {
+                            bias *= perElemOpComputeSlope(row, 0u, 0.0, iq2);
+                        }
+                        s += bias;
+                    }
+                }
+                score[c] = s;
+                top = max(top, s);
+            }
+            [[unroll]] for (uint o = TILE; o < LANES; o *= 2) {
+                top = max(top, subgroupShuffleXor(top, o));
+            }
+            // rare: the sums are brought to a new maximum
+            if (subgroupAny(top > m[r] + SLACK)) {
+                const float next   = top > m[r] + SLACK ? top : m[r];
+                const float factor = exp(m[r] - next);
+                m[r] = next;
+                l[r] *= factor;
+                factor_sh[sub*TILE + row] = factor;
+                sync_subgroup();
+#ifdef COOPMAT
+                [[unroll]] for (uint d = 0; d < HSV/16; ++d) {
+                    coopMatStore(sums[d], score_sh, square, TILE, gl_CooperativeMatrixLayoutRowMajor);
+                    sync_subgroup();
+                    [[unroll]] for (uint i = 0; i < TILE*TILE; i += LANES) {
+                        score_sh[square + i + lane] *= factor_sh[sub*TILE + (i + lane)/TILE];
+                    }
+                    sync_subgroup();
+                    coopMatLoad(sums[d], score_sh, square, TILE, gl_CooperativeMatrixLayoutRowMajor);
+                    sync_subgroup();
+                }
+#else
+                const uint rows = LANES < TILE ? LANES : TILE;
+                [[unroll]] for (uint i = 0; i < rows; ++i) {
+                    const uint at = LANES < TILE ? r*LANES + i : i;
+                    if (at < Br) {
+                        [[unroll]] for (uint c = 0; c < VECTORS; ++c) {
+                            sums[at][c] *= factor_sh[sub*TILE + at];
+                        }
+                    }
+                }
+#endif
+            }
+            [[unroll]] for (uint c = 0; c < POSITIONS; ++c) {
+                const float weight = exp(score[c] - m[r]);
+                l[r] += weight;
+                weight_sh[square + row*TILE + part + c] = float16_t(weight*d_sh[heads + TILE + part + c]);
+            }
+        }
+
+        // V
+#ifdef COOPMAT
+        READ_BIAS(following)
+        [[unroll]] for (uint t = 0; t < V_TURNS; ++t) {
+            const uint i = t*LANES + lane;
+            expand(V_FOUR, HSV, 256u, heads + TILE, i/V_UNITS, i%V_UNITS, v_next[t]);
+        }
+        READ_V(following)
+#else
+        [[dont_unroll]] for (uint i = lane; i < TILE*V_UNITS; i += LANES) {
+            const uint pos = min(first + i/V_UNITS, KV - 1u);
+            expand(V_FOUR, HSV, 256u, heads + TILE, i/V_UNITS, i%V_UNITS,
+                READ_UNIT(data_v, V_FOUR, HSV, (v_offset + pos*v_stride)*V_WORDS, i%V_UNITS));
+        }
+#endif
+        sync_subgroup();
+
+#ifdef COOPMAT
+        MATRIX(float16_t, gl_MatrixUseA) weights;
+        coopMatLoad(weights, weight_sh, square, TILE, gl_CooperativeMatrixLayoutRowMajor);
+        [[unroll]] for (uint d = 0; d < HSV/16; ++d) {
+            MATRIX(float16_t, gl_MatrixUseB) values;
+            coopMatLoad(values, tile_sh, tile + 4*d, TILE_STRIDE, gl_CooperativeMatrixLayoutRowMajor);
+            sums[d] = coopMatMulAdd(weights, values, sums[d]);
+        }
+#else
+        [[unroll]] for (uint c = 0; c < VECTORS; ++c) {
+            const uint d = c*LANES + lane;
+            if (d < HSV/4) {
+                [[dont_unroll]] for (uint i = 0; i < TILE; ++i) {
+                    const vec4 value = vec4(tile_sh[tile + i*TILE_STRIDE + d]);
+                    [[unroll]] for (uint r = 0; r < Br; ++r) {
+                        if (r < N) {
+                            sums[r][c] += float(weight_sh[square + r*TILE + i])*value;
+                        }
+                    }
+                }
+            }
+        }
+#endif
+        sync_subgroup();
+    }
+
+    // the subgroups joined
+    [[unroll]] for (uint r = 0; r < LANE_ROWS; ++r) {
+        [[unroll]] for (uint o = TILE; o < LANES; o *= 2) {
+            l[r] += subgroupShuffleXor(l[r], o);
+        }
+        const uint row = LANES < TILE ? r*LANES + lane : lane%TILE;
+        state_sh[sub*TILE + row] = vec2(m[r], l[r]);
+    }
+    barrier();
+
+    // [HSV, heads, split, tokens, streams], then m and l (flash_attn_split_k_reduce.comp)
+    const bool grouped = p.gqa_ratio > 1;
+    const uint split = p.k_num > 1 ? split_k_index : 0;
+    const uint n_split = max(p.k_num, 1);
+    if (tid < N) {
+        float top = LOWEST;
+        [[unroll]] for (uint s = 0; s < SUBGROUPS; ++s) {
+            top = max(top, state_sh[s*TILE + tid].x);
+        }
+        float total = 0.0;
+        [[unroll]] for (uint s = 0; s < SUBGROUPS; ++s) {
+            const float factor = exp(state_sh[s*TILE + tid].x - top);
+            total += factor*state_sh[s*TILE + tid].y;
+            factor_sh[s*TILE + tid] = factor;
+        }
+        const uint head  = grouped ? iq2 + tid : iq2;
+        const uint token = grouped ? gqa_iq1 : tid;
+        if (p.k_num > 1) {
+            const uint at = HSV*p.ne1*n_split*p.ne2*p.ne3 + p.ne1*2*(split + n_split*(token + p.ne2*iq3)) + head;
+            data_o[at] = total;
+            data_o[at + p.ne1] = top;
+        } else {
+            float scale = 1.0;
+            if ((p.mask_n_head_log2 & SINK_ENABLE_BIT) != 0) {
+                const float sink = data_s[head];
+                const float next = max(top, sink);
+                scale = exp(top - next);
+                total = total*scale + exp(sink - next);
+            }
+            scale = total == 0.0 ? 0.0 : scale/total;
+            [[unroll]] for (uint s = 0; s < SUBGROUPS; ++s) {
+                factor_sh[s*TILE + tid] *= scale;
+            }
+        }
+    }
+    barrier();
+
+#ifdef COOPMAT
+#define PASSES (HSV/16)
+#define PASS_VECTORS 4u
+#else
+#define PASSES VECTORS
+#define PASS_VECTORS LANES
+#endif
+    [[unroll]] for (uint pass = 0; pass < PASSES; ++pass) {
+#ifdef COOPMAT
+        coopMatStore(sums[pass], score_sh, square, TILE, gl_CooperativeMatrixLayoutRowMajor);
+        barrier();
+        for (uint i = tid; i < N*4u; i += WorkGroupSize) {
+            const uint row = i/4u;
+            const uint d   = 4u*pass + i%4u;
+            vec4 sum = vec4(0.0);
+            [[unroll]] for (uint s = 0; s < SUBGROUPS; ++s) {
+                const uint at = s*TILE*TILE + row*TILE + i%4u*4u;
+                sum += factor_sh[s*TILE + row]*vec4(score_sh[at], score_sh[at + 1], score_sh[at + 2], score_sh[at + 3]);
+            }
+            const uint head  = grouped ? iq2 + row : iq2;
+            const uint token = grouped ? gqa_iq1 : row;
+            data_ov4[HSV/4*(p.ne1*(split + n_split*(token + p.ne2*iq3)) + head) + d] = sum;
+        }
+        barrier();
+#else
+        // room of a row of the sums of all subgroups: tile_sh as fp32 does not fit, so row by row through score_sh
+        [[unroll]] for (uint row = 0; row < Br; ++row) {
+            if (row < N) {
+                [[unroll]] for (uint e = 0; e < 4; ++e) {
+                    score_sh[square + e*LANES + lane] = sums[row][pass][e];
+                }
+            }
+            barrier();
+            if (row < N && sub == 0u && pass*LANES + lane < HSV/4) {
+                vec4 sum = vec4(0.0);
+                [[unroll]] for (uint s = 0; s < SUBGROUPS; ++s) {
+                    [[unroll]] for (uint e = 0; e < 4; ++e) {
+                        sum[e] += factor_sh[s*TILE + row]*score_sh[s*TILE*TILE + e*LANES + lane];
+                    }
+                }
+                const uint head  = grouped ? iq2 + row : iq2;
+                const uint token = grouped ? gqa_iq1 : row;
+                data_ov4[HSV/4*(p.ne1*(split + n_split*(token + p.ne2*iq3)) + head) + pass*LANES + lane] = sum;
+            }
+            barrier();
+        }
+#endif
+    }
+}

@@ -1,0 +1,337 @@
+#version 450
+// The quantizer of native/turbo/codec/turbo-quantize.c for new rows of a cache: the same whole-number search, the same bytes. One
+// workgroup codes one group, a thread for each value. Vulkan rounds sums and products to nearest, but division and square root only
+// nearly: those are corrected in whole numbers. `precise` keeps products and sums apart.
+
+#extension GL_EXT_shader_16bit_storage : require
+#extension GL_EXT_control_flow_attributes : require
+
+#include "blocks.glsl"
+
+layout (constant_id = 0) const uint TYPE  = TURBO4;
+layout (constant_id = 1) const uint GROUP = 128; // turbo_group(TYPE)
+layout (local_size_x_id = 1) in;
+
+// vk_op_binary_push_constants
+layout (push_constant) uniform parameter {
+    uint ne;
+    uint ne00, ne01, ne02, ne03, nb00, nb01, nb02, nb03;
+    uint ne10, ne11, ne12, ne13, nb10, nb11, nb12, nb13;
+    uint ne20, ne21, ne22, ne23, nb20, nb21, nb22, nb23;
+    uint misalign_offsets;
+    float param1, param2;
+    int param3;
+} p;
+
+layout (binding = 0) readonly  buffer S { S_TYPE data_s[]; };
+layout (binding = 1) readonly  buffer I { I_TYPE data_i[]; };
+layout (binding = 2) writeonly buffer Q { uint data_q[]; };
+
+const bool FOUR    = TYPE == TURBO4 || TYPE == TURBO4_64;
+const uint LEVELS  = FOUR ? 8 : 4;
+const uint QUARTER = GROUP/4;
+const uint WORDS   = 1 + GROUP*(FOUR ? 4 : 3)/32;
+
+const float D_OF_RMS = FOUR ? 1.0515 : 0.8642;
+const float UNIT     = 1.0/8192.0;
+const uint  SATURATE = 0x48800000u; // 2^18
+const float FP16_MAX = 65504.0;
+
+int level_of(uint k) {
+    return int(FOUR ? turbo4_level(k) : turbo3_level(k));
+}
+
+// --- IEEE arithmetic of positive normal numbers, rounded to nearest even
+
+float compose(int exponent, uint mantissa, bool half_bit, bool rest) { // mantissa in [2^23, 2^24), times 2^(exponent - 23)
+    mantissa += half_bit && (rest || (mantissa & 1u) != 0u) ? 1u : 0u;
+    return uintBitsToFloat((uint(exponent + 127) << 23) + (mantissa - 0x800000u)); // a carry goes into the exponent
+}
+
+// The quotient of two mantissas to 25 bits: floats come within a few units of it (Vulkan allows 2.5 units in the last place), the
+// remainder in whole numbers says the rest.
+float exact_divide(float a, float b) {
+    uint n = floatBitsToUint(a) & 0x7fffffu | 0x800000u;
+    const uint m = floatBitsToUint(b) & 0x7fffffu | 0x800000u;
+    int e = int(floatBitsToUint(a) >> 23) - int(floatBitsToUint(b) >> 23);
+    if (n < m) {
+        n <<= 1;
+        e -= 1;
+    }
+    uint q = uint(float(n)/float(m)*16777216.0);
+    int rest = int((n << 24) - q*m); // n * 2^24 - q * m, known to be small
+    while (rest < 0) {
+        rest += int(m);
+        q -= 1u;
+    }
+    while (rest >= int(m)) {
+        rest -= int(m);
+        q += 1u;
+    }
+    return compose(e, q >> 1, (q & 1u) != 0u, rest != 0);
+}
+
+// The same for the root of m * 2^25 (48 or 49 bits) to 25 bits.
+float exact_sqrt(float x) {
+    const uint bits = floatBitsToUint(x);
+    int e = int(bits >> 23) - 127;
+    uint m = bits & 0x7fffffu | 0x800000u;
+    if ((e & 1) != 0) {
+        m <<= 1;
+        e -= 1;
+    }
+    uint root = uint(sqrt(float(m))*5792.61875148);
+    int rest = int((m << 25) - root*root);
+    while (rest < 0) {
+        root -= 1u;
+        rest += int(2u*root + 1u);
+    }
+    while (rest > int(2u*root)) {
+        rest -= int(2u*root + 1u);
+        root += 1u;
+    }
+    return compose(e/2, root >> 1, (root & 1u) != 0u, rest != 0);
+}
+
+// high * 2^16 + low for high < 2^31, low < 2^31
+float exact_float(uint high, uint low) {
+    high += low >> 16;
+    low  &= 0xffffu;
+    // mantissa of 24 bits and what is below
+    const int top = high != 0u ? findMSB(high) + 16 : findMSB(low);
+    if (top < 0) {
+        return 0.0;
+    }
+    const int shift = top - 23;
+    uint mantissa;
+    uint below = 0u;
+    if (shift <= 0) {
+        mantissa = (high << 16 | low) << -shift;
+        return compose(top, mantissa, false, false);
+    }
+    if (shift <= 16) {
+        mantissa = high << (16 - shift) | low >> shift;
+        below = low & (1u << shift) - 1u;
+        return compose(top, mantissa, (below >> (shift - 1) & 1u) != 0u, (below & (1u << (shift - 1)) - 1u) != 0u);
+    }
+    const int s = shift - 16;
+    mantissa = high >> s;
+    below = high & (1u << s) - 1u;
+    return compose(top, mantissa, (below >> (s - 1) & 1u) != 0u, (below & (1u << (s - 1)) - 1u) != 0u || low != 0u);
+}
+
+// To fp16 bits, to nearest even; a positive number up to FP16_MAX.
+uint exact_half(float x) {
+    const uint bits = floatBitsToUint(x);
+    const int  e = int(bits >> 23) - 127;
+    const uint m = bits & 0x7fffffu | 0x800000u;
+    const int  drop = e >= -14 ? 13 : 13 + (-14 - e); // below 2^-14 they are denormal
+    if (drop > 24) {
+        return 0u;
+    }
+    uint h = m >> drop;
+    const uint below = m & (1u << drop) - 1u;
+    const uint tie   = 1u << (drop - 1);
+    if (below > tie || below == tie && (h & 1u) != 0u) {
+        h += 1u;
+    }
+    return e >= -14 ? (uint(e + 14) << 10) + h : h;
+}
+
+// --- the quantizer
+
+shared float a_sh[GROUP];
+shared int   whole_sh[GROUP];
+shared float sum_sh[16];
+shared ivec2 part_sh[GROUP];  // dot and norm of a part of a quarter under a sub-scale
+shared float error_sh[GROUP];
+shared ivec3 best_sh[4];      // sub-scale, dot and norm of the best of each quarter
+shared uint  code_sh[GROUP];
+shared uint  nan_sh;
+
+// One round: the best of the sub-scales first, first + every, ... for each quarter, and the d of least squares for them. The threads of
+// a quarter share its sub-scales, and the values under each.
+float refit(float d, uint first, uint every, uint thread) {
+    precise const float unit4 = 4.0*UNIT*d;
+    const float inv = exact_divide(1.0, unit4);
+    precise const float scaled = a_sh[thread]*inv;
+    precise const float rounded = scaled + 0.5;
+    whole_sh[thread] = int(min(rounded, 32767.0));
+    barrier();
+
+    const uint tries = 16u/every;
+    const uint parts = QUARTER/tries;
+    const uint q     = thread/QUARTER;
+    const uint at    = thread%QUARTER;
+    const uint s     = first + at/parts*every;
+    const int  mult  = int(135u + 8u*s);
+    int dot_ = 0, norm = 0;
+    for (uint i = at%parts; i < QUARTER; i += parts) {
+        const int x = whole_sh[q*QUARTER + i];
+        const int y = x >> 5;
+        int level = level_of(0);
+        [[unroll]] for (uint k = 0; k + 1 < LEVELS; ++k) {
+            const int threshold = ((level_of(k) + level_of(k + 1))*mult + 128)/256 - 1;
+            level += y > threshold ? level_of(k + 1) - level_of(k) : 0;
+        }
+        dot_ += x*level;
+        norm += level*level;
+    }
+    part_sh[thread] = ivec2(dot_, norm);
+    barrier();
+    if (at%parts == 0u) {
+        for (uint i = 1u; i < parts; ++i) {
+            dot_ += part_sh[thread + i].x;
+            norm += part_sh[thread + i].y;
+        }
+        part_sh[thread] = ivec2(dot_, norm);
+        precise const float cost = float(mult*norm - 8*dot_);
+        precise const float error = cost*float(mult);
+        error_sh[thread] = error;
+    }
+    barrier();
+    if (at == 0u) {
+        uint b = 0u;
+        for (uint i = 1u; i < tries; ++i) { // of equals the first
+            b = error_sh[thread + i*parts] < error_sh[thread + b*parts] ? i : b;
+        }
+        best_sh[q] = ivec3(first + b*every, part_sh[thread + b*parts]);
+    }
+    barrier();
+    uint dot_high = 0u, dot_low = 0u, norm_high = 0u, norm_low = 0u;
+    [[unroll]] for (uint g = 0u; g < 4u; ++g) {
+        const uint m  = uint(135 + 8*best_sh[g].x);
+        const uint dt = uint(best_sh[g].y);
+        const uint nm = uint(best_sh[g].z);
+        dot_high  += m*(dt >> 16);
+        dot_low   += m*(dt & 0xffffu);
+        norm_high += m*m*(nm >> 16);
+        norm_low  += m*m*(nm & 0x3fffu); // in two pieces: 16 bits of norm times 16 of m^2, four times, overflow
+        norm_high += m*m*(nm >> 14 & 3u) >> 2;
+        norm_low  += (m*m*(nm >> 14 & 3u) & 3u) << 14;
+    }
+    precise const float dot4 = 4.0*exact_float(dot_high, dot_low);
+    const float ratio = exact_divide(dot4, exact_float(norm_high, norm_low));
+    precise const float r = d*ratio;
+    return r;
+}
+
+void main() {
+    const uint thread = gl_LocalInvocationID.x;
+    const uint g = gl_WorkGroupID.z*262144u + gl_WorkGroupID.y*512u + gl_WorkGroupID.x;
+    if (g*GROUP >= p.ne) {
+        return;
+    }
+    const uint per_row = p.ne00/GROUP;
+    const uint i00 = g%per_row*GROUP;
+    const uint row = g/per_row;
+    const uint i01 = row%p.ne01;
+    const uint i02 = row/p.ne01%p.ne02;
+    const uint i03 = row/p.ne01/p.ne02;
+    const uint index = data_i[i01*p.nb10 + i02%p.ne11*p.nb11 + i03%p.ne12*p.nb12 + (p.misalign_offsets >> 8 & 0xFFu)] I_LOW;
+    const uint src   = i03*p.nb03 + i02*p.nb02 + i01*p.nb01 + i00*p.nb00 + (p.misalign_offsets >> 16);
+    const uint dst   = (i03*p.nb23 + i02*p.nb22 + index*p.nb21 + i00/GROUP*p.nb20 + (p.misalign_offsets & 0xFFu))*WORDS;
+
+    if (thread == 0u) {
+        nan_sh = 0u;
+    }
+    barrier();
+    const uint bits = floatBitsToUint(float(data_s[src + thread]));
+    const float a = uintBitsToFloat(min(bits & 0x7fffffffu, SATURATE));
+    a_sh[thread] = a;
+    if ((bits & 0x7fffffffu) > 0x7f800000u) {
+        nan_sh = 1u;
+    }
+    barrier();
+    const bool nan = nan_sh != 0u;
+
+    uint  d16 = 0x7e00u;
+    float d = 0.0;
+    if (!nan) {
+        // 16 sums in the order of the index, then folded 8, 4, 2, 1
+        if (thread < 16u) {
+            precise float sum = 0.0;
+            [[unroll]] for (uint i = 0u; i < GROUP; i += 16u) {
+                const float x = a_sh[i + thread];
+                precise const float square = x*x;
+                sum += square;
+            }
+            sum_sh[thread] = sum;
+        }
+        barrier();
+        float folded[16];
+        [[unroll]] for (uint i = 0u; i < 16u; ++i) {
+            folded[i] = sum_sh[i];
+        }
+        [[unroll]] for (uint fold = 8u; fold > 0u; fold /= 2u) {
+            [[unroll]] for (uint i = 0u; i < fold; ++i) {
+                precise const float sum = folded[i] + folded[i + fold];
+                folded[i] = sum;
+            }
+        }
+        const float mean = folded[0]*(1.0/float(GROUP)); // a power of two: exact
+        d16 = 0u;
+        if (mean > 1e-30) {
+            precise const float guess = D_OF_RMS*exact_sqrt(mean);
+            d = guess;
+            d16 = exact_half(min(d, FP16_MAX));
+        }
+        if (d16 != 0u) {
+            d = refit(d, 1u, 4u, thread);
+            d = refit(d, 0u, 1u, thread);
+            d16 = exact_half(min(d, FP16_MAX));
+        }
+    }
+    const bool coded = !nan && d16 != 0u;
+
+    uint code = 0u;
+    if (coded) {
+        precise const float scale = unpackHalf2x16(d16).x*UNIT*float(135 + 8*best_sh[thread/QUARTER].x);
+        const float inv = exact_divide(1.0, scale);
+        precise const float v = a*inv;
+        [[unroll]] for (uint l = 0; l + 1 < LEVELS; ++l) {
+            code += v > 0.5*float(level_of(l) + level_of(l + 1)) ? 1u : 0u;
+        }
+        code |= (bits >> 31)*LEVELS;
+    }
+    code_sh[thread] = code;
+    barrier();
+
+    if (thread == 0u) {
+        uint sub = 0u;
+        if (coded) {
+            for (uint q = 0u; q < 4u; ++q) {
+                sub |= uint(best_sh[q].x) << 4u*q;
+            }
+        }
+        data_q[dst] = d16 | sub << 16;
+    }
+    if (thread + 1u < WORDS) {
+        const uint w = thread;
+        uint word = 0u;
+        if (FOUR) {
+            for (uint i = 0u; i < 4u; ++i) {
+                word |= (code_sh[4u*w + i] | code_sh[4u*w + i + GROUP/2u] << 4) << 8u*i;
+            }
+        } else {
+            const uint n = GROUP/16u;
+            for (uint i = 0u; i < 4u; ++i) {
+                const uint at = 4u*w + i;              // byte of qs
+                const uint piece = at/n;               // words of n bytes in the order 00 01 10 11 02 12 (half, word)
+                const uint h = piece < 4u ? piece/2u : piece - 4u;
+                const uint k = piece < 4u ? piece%2u : 2u;
+                const uint j = at%n;
+                // code of u = 2n*k + n*b + j, value u/16*32 + 16*h + u%16
+                uint byte_ = 0u;
+                for (uint b = 0u; b < 2u; ++b) {
+                    const uint u = 2u*n*k + n*b + j;
+                    const uint r = 6u*n + n*b + j;
+                    byte_ |= code_sh[u/16u*32u + 16u*h + u%16u] << 4u*b;
+                    byte_ |= (code_sh[r/16u*32u + 16u*h + r%16u] >> k & 1u) << 4u*b + 3u;
+                }
+                word |= byte_ << 8u*i;
+            }
+        }
+        data_q[dst + 1u + w] = word;
+    }
+}

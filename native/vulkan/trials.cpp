@@ -1,0 +1,143 @@
+#include "trials.h"
+
+#include "ggml-alloc.h"
+#include "ggml-cpp.h"
+#include "ggml-turbo.h"
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+namespace {
+
+// Rows of every kind that a search for scales may stumble over.
+std::vector<float> awkward_rows(int row_len, int n_rows) {
+    std::mt19937 rng(1);
+    std::normal_distribution<float> gauss(0, 1);
+    std::student_t_distribution<float> heavy(2.0f);
+    std::uniform_real_distribution<float> exponent(-10, 10);
+    std::vector<float> x((size_t) row_len * n_rows);
+    for (int r = 0; r < n_rows; ++r) {
+        for (int i = 0; i < row_len; ++i) {
+            float & v = x[(size_t) r * row_len + i];
+            switch (r % 10) {
+                case 3: v = heavy(rng); break;
+                case 4: v = heavy(rng) * heavy(rng) * heavy(rng); break;
+                case 5: v = gauss(rng) * exp2f(exponent(rng)); break; // scales differ within a group
+                case 6: v = gauss(rng) * exp2f((float) (r % 60) - 40); break; // tiny to large groups
+                case 7: v = i % 37 ? 0.0f : gauss(rng) * 100; break;
+                case 8: v = roundf(gauss(rng) * 2); break;
+                case 9: v = gauss(rng) * 0.01f + (i % 128 == 5 ? 8.0f : 0.0f); break;
+                default: v = gauss(rng);
+            }
+        }
+    }
+    const auto row = [&](int r) { return &x[(size_t) r * row_len]; };
+    row(0)[0] = INFINITY;
+    row(0)[300] = -INFINITY;
+    row(3)[7] = NAN;
+    row(4)[9] = 1e30f;
+    row(5)[9] = -0.0f;
+    for (int i = 0; i < row_len; ++i) { // none, and too little for fp16 scales
+        const float small[] = { 0.0f, 1e-7f, 3e-8f, 1e-20f };
+        row(7)[i] = small[(int64_t) i * 4 / row_len] * gauss(rng);
+    }
+    return x;
+}
+
+// wide: K and V with the same values in f32.
+std::vector<float> attend(ggml_backend_t backend, const turbo_attention_trial & c, bool wide) {
+    const int dim_k = (int) ggml_blck_size(c.type_k);
+    const int dim_v = (int) ggml_blck_size(c.type_v);
+    const ggml_context_ptr ctx(ggml_init({ 16 * ggml_tensor_overhead() + ggml_graph_overhead(), nullptr, true }));
+    // as a cache lies: [head_dim, heads, cells]
+    ggml_tensor * q = ggml_new_tensor_3d(ctx.get(), GGML_TYPE_F32, dim_k, c.n_tokens, c.n_head);
+    ggml_tensor * k = ggml_new_tensor_3d(ctx.get(), wide ? GGML_TYPE_F32 : c.type_k, dim_k, c.n_head_kv, c.n_kv);
+    ggml_tensor * v = ggml_new_tensor_3d(ctx.get(), wide ? GGML_TYPE_F32 : c.type_v, dim_v, c.n_head_kv, c.n_kv);
+    ggml_tensor * mask = ggml_new_tensor_2d(ctx.get(), GGML_TYPE_F16, c.n_kv, c.n_tokens);
+    ggml_tensor * out = ggml_flash_attn_ext(ctx.get(), q, ggml_permute(ctx.get(), k, 0, 2, 1, 3),
+        ggml_permute(ctx.get(), v, 0, 2, 1, 3), mask, 1.0f / sqrtf((float) dim_k), 0, 0);
+    ggml_prec_set_acc(out, GGML_PREC_F32);
+    if (!ggml_backend_supports_op(backend, out)) return {};
+    ggml_cgraph * graph = ggml_new_graph(ctx.get());
+    ggml_build_forward_expand(graph, out);
+    const ggml_backend_buffer_ptr buffer(ggml_backend_alloc_ctx_tensors(ctx.get(), backend));
+
+    std::mt19937 rng(2);
+    std::normal_distribution<float> gauss(0, 1);
+    const auto numbers = [&](size_t n, float scale) {
+        std::vector<float> x(n);
+        for (float & v : x) v = gauss(rng) * scale;
+        return x;
+    };
+    const std::vector<float> xq = numbers((size_t) ggml_nelements(q), c.large ? 6.0f : 1.0f);
+    ggml_backend_tensor_set(q, xq.data(), 0, ggml_nbytes(q));
+    for (ggml_tensor * cache : { k, v }) {
+        std::vector<float> x = numbers((size_t) ggml_nelements(cache), c.large && cache == v ? 20.0f : 1.0f);
+        const ggml_type type = cache == k ? c.type_k : c.type_v;
+        std::vector<uint8_t> bytes(ggml_row_size(type, (int64_t) x.size()));
+        ggml_get_type_traits(type)->from_float_ref(x.data(), bytes.data(), (int64_t) x.size());
+        if (wide) ggml_get_type_traits(type)->to_float(bytes.data(), x.data(), (int64_t) x.size());
+        ggml_backend_tensor_set(cache, wide ? (const void *) x.data() : bytes.data(), 0, ggml_nbytes(cache));
+    }
+    std::vector<ggml_fp16_t> m((size_t) c.n_kv * c.n_tokens);
+    for (int t = 0; t < c.n_tokens; ++t) {
+        for (int i = 0; i < c.n_kv; ++i)
+            m[(size_t) t * c.n_kv + i] =
+                ggml_fp32_to_fp16(i <= c.n_kv - c.n_tokens + t && i % 50 != 3 ? 0.0f : -INFINITY);
+    }
+    ggml_backend_tensor_set(mask, m.data(), 0, ggml_nbytes(mask));
+    ggml_backend_graph_compute(backend, graph);
+    std::vector<float> result((size_t) ggml_nelements(out));
+    ggml_backend_tensor_get(out, result.data(), 0, ggml_nbytes(out));
+    return result;
+}
+
+} // namespace
+
+int turbo_trial_differing_blocks(ggml_backend_t backend, ggml_type type, int row_len, int n_rows) {
+    const std::vector<float> x = awkward_rows(row_len, n_rows);
+    const ggml_context_ptr ctx(ggml_init({ 16 * ggml_tensor_overhead() + ggml_graph_overhead(), nullptr, true }));
+    ggml_tensor * src = ggml_new_tensor_2d(ctx.get(), GGML_TYPE_F32, row_len, n_rows);
+    ggml_tensor * ids = ggml_new_tensor_1d(ctx.get(), GGML_TYPE_I64, n_rows);
+    ggml_tensor * dst = ggml_new_tensor_2d(ctx.get(), type, row_len, n_rows);
+    ggml_cgraph * graph = ggml_new_graph(ctx.get());
+    ggml_tensor * op = ggml_set_rows(ctx.get(), dst, src, ids);
+    ggml_build_forward_expand(graph, op);
+    if (!ggml_backend_supports_op(backend, op)) return -1;
+    const ggml_backend_buffer_ptr buffer(ggml_backend_alloc_ctx_tensors(ctx.get(), backend));
+    std::vector<int64_t> to(n_rows);
+    for (int r = 0; r < n_rows; ++r) to[r] = r * 7 % n_rows;
+    ggml_backend_tensor_set(src, x.data(), 0, ggml_nbytes(src));
+    ggml_backend_tensor_set(ids, to.data(), 0, ggml_nbytes(ids));
+    ggml_backend_graph_compute(backend, graph);
+
+    const size_t row_size = ggml_row_size(type, row_len);
+    std::vector<uint8_t> got(row_size * n_rows), want(row_size * n_rows);
+    ggml_backend_tensor_get(dst, got.data(), 0, got.size());
+    for (int r = 0; r < n_rows; ++r)
+        ggml_get_type_traits(type)->from_float_ref(&x[(size_t) r * row_len], &want[row_size * to[r]], row_len);
+    const size_t size = ggml_type_size(type);
+    const size_t n_blocks = got.size() / size;
+    int differ = 0;
+    for (size_t b = 0; b < n_blocks; ++b) differ += memcmp(&got[b * size], &want[b * size], size) != 0;
+    return differ;
+}
+
+std::string turbo_attention_trial::label() const {
+    return std::string("K ") + ggml_type_name(type_k) + ", V " + ggml_type_name(type_v) + ", " +
+           std::to_string(n_head) + " heads of " + std::to_string(n_head_kv) + ", " + std::to_string(n_tokens) +
+           " tokens over " + std::to_string(n_kv) + (large ? ", large values" : "");
+}
+
+double turbo_trial_attention_error(ggml_backend_t backend, ggml_backend_t cpu, const turbo_attention_trial & trial) {
+    const std::vector<float> got = attend(backend, trial, false);
+    if (got.empty()) return -1;
+    const std::vector<float> want = attend(cpu, trial, true);
+    double error = 0, energy = 0;
+    for (size_t i = 0; i < got.size(); ++i) {
+        error += ((double) got[i] - want[i]) * ((double) got[i] - want[i]);
+        energy += (double) want[i] * want[i];
+    }
+    return error / energy;
+}

@@ -1,0 +1,104 @@
+// Turbo types on Vulkan: what the patched lines of ggml-vulkan.cpp call. Included there once, after upstream's own headers.
+#pragma once
+
+#include "facts.h"
+#include "ggml-turbo.h"
+#include "turbo-spirv.h"
+
+#include <cstdlib>
+
+// True for the types that have kernels here: those with a trellis have none, nor those that the self-test found wrong, and
+// llama_turbo_resolve says so.
+static bool turbo_vk_has(ggml_type type) {
+    return ggml_turbo_is_turbo(type) && ggml_turbo_without_trellis(type) == type && !turbo_vk_is_faulty(type);
+}
+
+// shaders/blocks.glsl
+static_assert(
+    GGML_TYPE_TURBO4 == 36 && GGML_TYPE_TURBO3 == 37 && GGML_TYPE_TURBO4_64 == 38 && GGML_TYPE_TURBO3_64 == 33);
+
+// Matrix units of the NV kind call a decoder for every value: no path for codes of a block (docs/gpu.md has the figures).
+static bool turbo_vk_involves(ggml_type type_k, ggml_type type_v) {
+    return turbo_vk_has(type_k) || turbo_vk_has(type_v);
+}
+
+// shaders/decode.comp: rows of a workgroup, and its mark in upstream's key of a pipeline.
+static constexpr uint32_t turbo_vk_decode_rows = 16;
+static constexpr uint32_t turbo_vk_decode_mark = 0; // d_split, which upstream never sets to 0
+
+static bool turbo_vk_decodes(const vk_device & device) {
+    return device->fp16 && device->subgroup_size >= 4 && device->subgroup_size <= 64 && device->subgroup_shuffle &&
+           device->subgroup_vote;
+}
+
+static bool turbo_vk_has_matrices(const vk_device & device) {
+    // upstream, too, leaves NVIDIA's Turing out: its compiler gets such attention wrong (ggml-org/llama.cpp pull request 19075)
+    return device->coopmat1_fa_support && device->coopmat_support_16x16x16_f32acc && device->subgroup_size >= 32 &&
+           device->architecture != vk_device_architecture::NVIDIA_TURING;
+}
+
+// Parameters of the decode kernel for up to 16 rows (heads of a group, or tokens) over a cache of one turbo type for each of K and V;
+// false when upstream's own choice must do it.
+static bool turbo_vk_decode(const vk_device & device, uint32_t head_k, uint32_t head_v, uint32_t n_rows,
+    ggml_type type_k, ggml_type type_v, vk_fa_tuning_params & params) {
+    static const bool disabled = getenv("CONCERTINA_VULKAN_DECODE") && !atoi(getenv("CONCERTINA_VULKAN_DECODE"));
+    if (disabled || !turbo_vk_has(type_k) || !turbo_vk_has(type_v) || n_rows > turbo_vk_decode_rows) { return false; }
+    // one block a head and position
+    if (head_k != (uint32_t) ggml_blck_size(type_k) || head_v != (uint32_t) ggml_blck_size(type_v)) { return false; }
+    if (!turbo_vk_decodes(device)) { return false; }
+    params = {};
+    params.path = turbo_vk_has_matrices(device) ? FA_COOPMAT1 : FA_SCALAR;
+    params.subgroup_size = device->subgroup_size;
+    params.workgroup_size = 128;
+    params.block_rows = turbo_vk_decode_rows;
+    while (params.path == FA_SCALAR && params.block_rows >= 2 * n_rows) {
+        params.block_rows /= 2;
+    } // its sums lie in registers
+    params.block_cols = 64;
+    params.d_split = turbo_vk_decode_mark;
+    params.row_split = 1;
+    return true;
+}
+
+// The attention module for K or V of a turbo type in place of upstream's: its source compiled with -DTURBO, or our own for few rows.
+static void turbo_vk_attention(
+    const vk_device & device, const vk_fa_pipeline_state & state, const void *& data, size_t & size) {
+    if (!turbo_vk_involves(state.k_type, state.v_type)) { return; }
+    const bool matrices = state.path == FA_COOPMAT1;
+    turbo_spirv module = turbo_attention_fp32;
+    if (state.D_split == turbo_vk_decode_mark) {
+        module = matrices ? turbo_decode_cm1 : turbo_decode_fp16;
+    } else if (matrices) {
+        module = state.f32acc ? turbo_attention_cm1 : turbo_attention_cm1_f16acc;
+    } else if (device->fp16 && device->dot2_f16) {
+        module = state.f32acc ? turbo_attention_dot2 : turbo_attention_dot2_f16acc;
+    } else if (device->fp16) {
+        module = state.f32acc ? turbo_attention_fp16 : turbo_attention_fp16_f16acc;
+    }
+    data = module.data;
+    size = module.size;
+}
+
+// The pipelines, in upstream's own tables. create: ggml_vk_load_shaders' own function.
+template <typename F> static void turbo_vk_pipelines(vk_device & device, F && create) {
+    const bool xe1 = device->vendor_id == VK_VENDOR_ID_INTEL &&
+                     (!device->coopmat_support || device->architecture == vk_device_architecture::INTEL_XE1);
+    turbo_vk_note(device->idx, { turbo_vk_decodes(device), turbo_vk_has_matrices(device), !xe1,
+                                   !xe1 && !device->coopmat2, device->properties.limits.maxStorageBufferRange,
+                                   std::string(device->properties.deviceName.data()) + " " +
+                                       std::to_string(device->properties.driverVersion) });
+    const uint32_t pc_rows = sizeof(vk_op_binary_push_constants);
+    for (const ggml_type type : { GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, GGML_TYPE_TURBO4_64, GGML_TYPE_TURBO3_64 }) {
+        const uint32_t group = (uint32_t) ggml_blck_size(type);
+        const auto rows = [&](vk_pipeline & pipeline, const turbo_spirv & module) {
+            create(device, pipeline, "set_rows_turbo", module.size, module.data, "main", 3, pc_rows, { 1, 1, 1 },
+                { (uint32_t) type, group }, 1);
+        };
+        rows(device->pipeline_set_rows_i32[0][type], turbo_rows_f32_i32);
+        rows(device->pipeline_set_rows_i64[0][type], turbo_rows_f32_i64);
+        rows(device->pipeline_set_rows_i32[1][type], turbo_rows_f16_i32);
+        rows(device->pipeline_set_rows_i64[1][type], turbo_rows_f16_i64);
+        create(device, device->pipeline_dequant_transpose[type], "dequant_turbo", turbo_dequant.size,
+            turbo_dequant.data, "main", 2, 5 * sizeof(uint32_t), { 4096, 1, 1 }, { (uint32_t) type }, 1);
+    }
+}
