@@ -15,6 +15,10 @@
 #include "llama-model.h"
 #include "llama-turbo-calibration.h"
 
+#ifdef CONCERTINA_VULKAN
+#include "turbo-vulkan-app.h"
+#endif
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -116,6 +120,25 @@ DeviceUse & entryAt(std::vector<DeviceUse> & uses, ggml_backend_dev_t device) {
     return entryOf(uses, nameOf(device), kindOf(device));
 }
 
+// What back ends take for K and V of one layer as f16 while they read a prompt: one buffer a device, for the largest layer.
+std::map<ggml_backend_dev_t, uint64_t> copiesForPrefill(const llama_model & model, const llama_memory_i * memory) {
+    std::map<ggml_backend_dev_t, uint64_t> copies;
+#ifdef CONCERTINA_VULKAN
+    for (const llama_kv_cache * cache : cachesOf(memory)) {
+        forEachLayer(cache, !model.hparams.is_mla(), [&](uint32_t layer, const ggml_tensor * k, const ggml_tensor * v) {
+            ggml_backend_dev_t device = model.dev_layer(static_cast<int>(layer));
+            if (!v || !isGpu(device)) return;
+            uint64_t & bytes = copies[device];
+            bytes = std::max(
+                bytes, turbo_vulkan_copy_bytes(device, k->type, v->type, ggml_nelements(k), ggml_nelements(v)));
+        });
+    }
+#else
+    (void) model, (void) memory;
+#endif
+    return copies;
+}
+
 MemoryUse useOf(const llama_context * context) {
     const llama_model & model = *llama_get_model(context);
     MemoryUse use;
@@ -143,6 +166,10 @@ MemoryUse useOf(const llama_context * context) {
             llama_turbo_block_bytes(&model, centeredType(one), context->get_cparams().flash_attn, one->get_size());
         parts.compute += turns;
         if (turns > 0) entryOf(use.devices, nameOf(nullptr), kindOf(nullptr)).compute += turns;
+    }
+    for (const auto & [device, bytes] : copiesForPrefill(model, memory)) {
+        parts.compute += bytes;
+        entryAt(use.devices, device).compute += bytes;
     }
     if (parts.kvK > 0 || dynamic_cast<const llama_memory_recurrent *>(memory))
         parts.compute += held > cache ? held - cache : 0;
@@ -345,6 +372,8 @@ Placement placementOf(llama_context * context) {
     if (llama_get_memory(context)) placement.attention = attentionOf(context);
     return placement;
 }
+
+ggml_backend_dev_t deviceOfLayer(const llama_model * model, int layer) { return model->dev_layer(layer); }
 
 std::string backendName(ggml_backend_dev_t device) {
     if (!device) return "CPU";

@@ -163,7 +163,9 @@ struct Placement {
 // others that make vectors of texts) nothing is asked.
 Placement placementOf(llama_context * context);
 
-// as people know it: 'CPU', 'Metal'
+ggml_backend_dev_t deviceOfLayer(const llama_model * model, int layer);
+
+// as people know it: 'CPU', 'Metal', 'Vulkan'
 std::string backendName(ggml_backend_dev_t device);
 bool isGpu(ggml_backend_dev_t device);
 

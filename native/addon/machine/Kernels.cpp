@@ -12,6 +12,9 @@
 #ifdef CONCERTINA_METAL
 #include "turbo-metal-app.h"
 #endif
+#ifdef CONCERTINA_VULKAN
+#include "turbo-vulkan-app.h"
+#endif
 
 namespace concertina {
 namespace {
@@ -35,6 +38,23 @@ std::vector<KernelUse> gpuKernels(const Model & model, ggml_type typeK, ggml_typ
     for (const turbo_metal_use & use : turbo_metal_uses_here(static_cast<int>(shape.dimK), static_cast<int>(shape.dimV),
              static_cast<int>(shape.heads / shape.headsKv), nCtx, isTurbo4(typeK) || isTurbo4(typeV))) {
         uses.push_back({ backend, static_cast<uint32_t>(use.from), use.name, use.why });
+    }
+    return uses;
+}
+#elif defined(CONCERTINA_VULKAN)
+std::vector<KernelUse> gpuKernels(const Model & model, ggml_type typeK, ggml_type typeV, uint32_t) {
+    const HeadShape shape = headShape(model.handle);
+    const int32_t layers = llama_model_n_layer(model.handle);
+    std::vector<KernelUse> uses;
+    for (int32_t layer = std::max(0, layers - model.gpuLayers + 1); layer < layers; layer++) {
+        ggml_backend_dev_t device = deviceOfLayer(model.handle, layer);
+        if (!isGpu(device)) continue;
+        const auto kernel =
+            turbo_vulkan_decode_kernel(device, shape.dimK, shape.dimV, shape.heads / shape.headsKv, typeK, typeV);
+        const KernelUse use{ backendName(device), 0, kernel.name, kernel.why };
+        const bool known =
+            std::any_of(uses.begin(), uses.end(), [&](const KernelUse & other) { return other.name == use.name; });
+        if (!known) uses.push_back(use);
     }
     return uses;
 }
@@ -64,6 +84,12 @@ void selfTest(const std::string & folder) { turbo_metal_start(folder); }
 std::vector<std::string> kernelWarnings() { return turbo_metal_warnings(); }
 
 std::string chipFamily() { return turbo_metal_family(); }
+#elif defined(CONCERTINA_VULKAN)
+void selfTest(const std::string & folder) { turbo_vulkan_start(folder); }
+
+std::vector<std::string> kernelWarnings() { return turbo_vulkan_warnings(); }
+
+std::string chipFamily() { return ""; }
 #else
 void selfTest(const std::string &) {} // the CPU's kernels are tested where they are built
 

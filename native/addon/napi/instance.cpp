@@ -49,7 +49,9 @@ Instance::Instance(Napi::Env env) : estimator(std::make_shared<Estimator>()) {
     static std::once_flag once;
     std::call_once(once, [] {
         LogSink::shared();
-        llama_backend_init();
+        // llama_backend_init but for its look at the devices: that starts the drivers of GPUs, which selfTest does under guard
+        ggml_time_init();
+        ggml_free(ggml_init({ 0, nullptr, false })); // makes the tables of f16
     });
     env.AddCleanupHook([this] {
         unlisten();
