@@ -67,7 +67,8 @@ function gpu({ gpuLayers, gpuLayersAsked, layers }: LoadedContext, { gpus, gpuBa
   const wanted = gpuLayersAsked < 0 ? layers : Math.min(gpuLayersAsked, layers);
   const what = say(msg`The CPU runs the model: ${{ gpuLayers }} of ${{ layers }} layers are on a GPU.`);
   if (wanted === 0 || gpuLayers >= wanted) return [];
-  if (gpus.length === 0 && gpuBackends.length > 0) {
+  // every Mac has the GPU of its backend; other builds bring one for GPUs that may not be there
+  if (gpus.length === 0 && gpuBackends.includes('Metal')) {
     return [
       {
         id: 'gpu-start',
@@ -86,7 +87,7 @@ function gpu({ gpuLayers, gpuLayersAsked, layers }: LoadedContext, { gpus, gpuBa
       msg`The settings ask for ${{ gpuLayersAsked }} layers on the GPU, and this build can use none here.`,
     );
     const advice = say(
-      msg`Empty the field “GPU layers” in the settings. Only Macs with Apple silicon run on their GPU so far.`,
+      msg`Empty the field “GPU layers” in the settings. Macs with Apple silicon run on their GPU, and other GPUs where the engine was built with Vulkan and their driver works.`,
     );
     return [{ id: 'gpu-missing', what, why, advice }];
   }

@@ -41,6 +41,8 @@ it.each<[string, Partial<LoadedContext>, Partial<Capabilities>, RegExp | null]>(
   ['layers are asked for, and there is no GPU', { gpuLayersAsked: 4 }, {}, /^gpu-missing: .*\b0 of 9 .*\b4 /],
   ['no layers are asked for', { gpuLayersAsked: 0 }, {}, null],
   ['a GPU did not start', {}, { gpuBackends: ['Metal'] }, /^gpu-start: .*Metal/],
+  ['a machine without a GPU for its Vulkan', {}, { gpuBackends: ['Vulkan'], gpus: [] }, null],
+  ['layers for a GPU that Vulkan has not', { gpuLayersAsked: 9 }, { gpuBackends: ['Vulkan'] }, /^gpu-missing: /],
   ['a GPU that nobody asked for did not start', { gpuLayersAsked: 0 }, { gpuBackends: ['Metal'] }, null],
   ['a GPU is not used', {}, mac, /^gpu-unused: .*Apple M3/],
   ['a GPU is not used, as asked', { gpuLayersAsked: 0 }, mac, null],
