@@ -1,5 +1,5 @@
 /**
- * unit: nothing built is needed; engine: the real addon and real models, two files at a time; windows: Windows' Node in
+ * unit: nothing built is needed; engine: the real addon and real models, two files at a time; vulkan: the same on a GPU; windows: Windows' Node in
  * Wine, seen from Linux (npm run test:windows).
  */
 import { defineConfig } from 'vitest/config';
@@ -50,6 +50,21 @@ export default defineConfig({
           env: { GOMP_SPINCOUNT: String(spinCount) },
           testTimeout: 300_000,
           hookTimeout: 300_000,
+        },
+      },
+      {
+        plugins: [texts()],
+        resolve,
+        test: {
+          ...patience,
+          name: 'vulkan',
+          include: ['test/vulkan/**/*.test.ts'],
+          pool: 'forks',
+          // the first device, also where it is Mesa's software device, which llama.cpp leaves out by itself
+          env: { GOMP_SPINCOUNT: String(spinCount), GGML_VK_VISIBLE_DEVICES: '0' },
+          // a software device compiles each pipeline for seconds
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
         },
       },
       {

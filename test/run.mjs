@@ -45,6 +45,15 @@ const STAGES = {
   native: () => counting([path.join(ROOT, 'test', 'native', 'run.mjs')]),
   kernels: (patterns) => counting([path.join(ROOT, 'test', 'kernels', 'run.mjs'), ...patterns]),
   engine: (patterns) => vitest('engine', patterns),
+  vulkan: async () => {
+    const missing = withoutVulkan();
+    if (missing) {
+      console.log(`skipped: ${missing}`);
+      return { passed: 0, failed: 0, skipped: 1 };
+    }
+    const { code } = await node([path.join(ROOT, 'native', 'prepare', 'build.mjs'), 'gpu-tests']);
+    return code === 0 ? vitest('vulkan', []) : { passed: 0, failed: 1, skipped: 0 };
+  },
   server: () => counting([path.join(ROOT, 'test', 'server', 'upstreamSuite.mjs')]),
   fuzz: () => counting([path.join(ROOT, 'test', 'fuzz', 'run.mjs'), '--seconds', '8']),
   e2e: async (patterns) => {
@@ -62,6 +71,17 @@ const STAGES = {
     );
   },
 };
+
+/** Why nothing can be tested on Vulkan here. */
+function withoutVulkan() {
+  const cache = path.join(BUILD, 'native', 'CMakeCache.txt');
+  if (!fs.existsSync(cache) || !fs.readFileSync(cache, 'utf8').includes('GGML_VULKAN:BOOL=ON'))
+    return 'the engine is built without Vulkan (node native/prepare/vulkan.mjs unpacks what that needs)';
+  const drivers = '/usr/share/vulkan/icd.d';
+  if (!fs.existsSync(drivers) || fs.readdirSync(drivers).length === 0)
+    return 'no Vulkan driver is installed (on Debian: apt-get install libvulkan1 mesa-vulkan-drivers)';
+  return null;
+}
 
 /** One check that either passes or fails. */
 async function command(name, args) {

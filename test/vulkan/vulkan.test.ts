@@ -1,0 +1,96 @@
+/**
+ * The turbo types on Vulkan, on Mesa's software device (npm test -- vulkan; vitest.config.ts makes it visible). It has no matrix
+ * units: `test/native/gpu` runs on GPUs that have.
+ */
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  answer,
+  contextOptions,
+  engine,
+  greedy,
+  question,
+  root,
+  temporaryFolder,
+  tinyModel,
+  tool,
+} from '../engine/support';
+
+const addon = process.env.CONCERTINA_ADDON ?? tool('concertina.node');
+
+function start(folder: string, env: NodeJS.ProcessEnv = {}) {
+  const script = path.join(root, 'test', 'vulkan', 'start.mjs');
+  const { signal, status, stdout } = spawnSync(process.execPath, [script, addon, folder], {
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+  });
+  return { signal, status, found: status === 0 ? JSON.parse(stdout) : null };
+}
+
+it('runs the kernels of turbo4 as the CPU does', () => {
+  const { status, stdout } = spawnSync(tool('gpu-tests'), ['turbo4'], { encoding: 'utf8' });
+  expect(stdout.match(/^FAIL.*/gm) ?? []).toEqual([]);
+  expect(stdout.match(/^ok /gm)).toHaveLength(12);
+  expect(status).toBe(0);
+});
+
+it('has a model with its cache wholly on the device, and says so', async () => {
+  const options = contextOptions({ typeK: 'turbo4', typeV: 'turbo3' });
+  const model = await engine().loadModel(tinyModel, { gpuLayers: -1 });
+  onTestFinished(() => model.dispose());
+  const context = await model.createContext(options);
+  const { gpuLayers, layers, attention, kernels, typeK, typeV } = context.effective;
+  expect(gpuLayers).toBe(layers);
+  expect(attention).toMatchObject([{ backend: 'Vulkan', layerBackend: 'Vulkan', layers: layers - 1 }]);
+  expect(kernels).toMatchObject([{ backend: 'Vulkan', name: 'vulkan-decode-fp16' }]);
+  expect([typeK.effective, typeV.effective]).toEqual(['turbo4', 'turbo3']);
+
+  const { kvK, kvV, devices } = await engine().estimate(tinyModel, -1, options);
+  const memory = context.memory();
+  expect([kvK, kvV]).toEqual([memory.parts.kvK, memory.parts.kvV]);
+  const onDevice = (list: typeof devices) => list.find(({ kind }) => kind === 'gpu');
+  expect(onDevice(devices)?.context).toBe(onDevice(memory.devices)?.context);
+  // K and V of a layer as f16, which no scheduler counts: 2,048 cells, 2 heads of 128, 2 bytes, both sides
+  expect(onDevice(devices)?.compute).toBeGreaterThan(2048 * 2 * 128 * 2 * 2);
+
+  const { result } = await answer(context, question(), greedy({ maxTokens: 24 }));
+  expect(result.text).toContain('77763886');
+});
+
+describe('a driver', () => {
+  it('that ends the process is left out from the next start on, with the reason', () => {
+    const folder = temporaryFolder();
+    const library = path.join(folder, 'libbroken.so');
+    const source = path.join(root, 'test', 'vulkan', 'broken-driver.c');
+    expect(spawnSync('cc', ['-shared', '-fPIC', '-o', library, source]).status).toBe(0);
+    const manifest = path.join(folder, 'broken.json');
+    const icd = { library_path: library, api_version: '1.3.0' };
+    fs.writeFileSync(manifest, JSON.stringify({ file_format_version: '1.0.0', ICD: icd }));
+    const broken = { VK_DRIVER_FILES: manifest, VK_ICD_FILENAMES: manifest };
+
+    expect(start(folder, broken)).toMatchObject({ signal: 'SIGABRT', found: null });
+    const again = start(folder, broken);
+    expect(again.found.gpus).toEqual([]);
+    expect(again.found.warnings).toEqual([
+      expect.stringMatching(/^Vulkan is not used: the engine ended while it was tried/),
+    ]);
+  });
+
+  it('that is not there leaves the CPU, and nothing to warn of', () => {
+    const none = { VK_DRIVER_FILES: '/none.json', VK_ICD_FILENAMES: '/none.json' };
+    expect(start(temporaryFolder(), none).found).toEqual({ gpus: [], warnings: [] });
+  });
+
+  it('is tested once', () => {
+    const folder = temporaryFolder();
+    const first = start(folder);
+    expect(first.found.warnings).toEqual([]);
+    const file = path.join(folder, 'vulkan-self-test.txt');
+    const kept = fs.readFileSync(file, 'utf8');
+    expect(kept.match(/^passed\t/gm)).toHaveLength(5);
+    expect(start(folder)).toEqual(first);
+    expect(fs.readFileSync(file, 'utf8').replace(kept, '')).toMatch(/^testing\tstart\t\d+\npassed\tstart\n$/);
+  });
+});
