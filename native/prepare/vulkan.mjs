@@ -56,8 +56,12 @@ function unpacked() {
 }
 
 async function ofSystem() {
-  const { code, stdout } = await run('glslc', ['--version']);
-  const version = /shaderc v?(\d+)\.(\d+)/.exec(stdout ?? '');
+  const names = process.platform === 'win32' ? ['glslc.exe'] : ['glslc'];
+  const folders = (process.env.PATH ?? '').split(path.delimiter).filter(Boolean);
+  const glslc = folders.flatMap((folder) => names.map((name) => path.join(folder, name))).find(fs.existsSync);
+  if (!glslc) return null;
+  const { code, stdout } = await run(glslc, ['--version']);
+  const version = /shaderc v?(\d+)\.(\d+)/.exec(stdout);
   if (code !== 0 || !version) return null;
   const [year, number] = [Number(version[1]), Number(version[2])];
   if (year < MIN_GLSLC[0] || (year === MIN_GLSLC[0] && number < MIN_GLSLC[1])) return null;
@@ -67,7 +71,7 @@ async function ofSystem() {
     if (!fs.existsSync(header)) return false;
     return Number(/#define VK_HEADER_VERSION (\d+)/.exec(fs.readFileSync(header, 'utf8'))?.[1]) >= MIN_HEADERS;
   });
-  return include ? { glslc: 'glslc', include } : null;
+  return include ? { glslc, include } : null;
 }
 
 /** Unpacks the tools of Debian 13 from the mirror that this machine's apt uses. @throws {PrepareError} */
@@ -93,8 +97,10 @@ async function unpack() {
   for (const name of ['vulkan', 'vk_video', 'spirv'])
     fs.symlinkSync(path.join(root, 'usr', 'include', name), path.join(include, name));
   // by its own loader and libraries: it wants a newer C library than this system's
-  const libraries = path.join(root, 'usr', 'lib', 'x86_64-linux-gnu');
-  const loader = path.join(libraries, 'ld-linux-x86-64.so.2');
+  const [name, file] =
+    process.arch === 'arm64' ? ['aarch64', 'ld-linux-aarch64.so.1'] : ['x86_64', 'ld-linux-x86-64.so.2'];
+  const libraries = path.join(root, 'usr', 'lib', `${name}-linux-gnu`);
+  const loader = path.join(libraries, file);
   const glslc = path.join(TOOLS, 'glslc');
   fs.writeFileSync(
     glslc,
@@ -102,7 +108,10 @@ async function unpack() {
     { mode: 0o755 },
   );
   const { code, stdout } = await run(glslc, ['--version']);
-  if (code !== 0) throw new PrepareError(`${glslc} does not run.`);
+  if (code !== 0) {
+    fs.rmSync(TOOLS, { recursive: true, force: true });
+    throw new PrepareError('The unpacked glslc does not run here, and was removed again.');
+  }
   console.log(`Unpacked ${stdout.split('\n', 1)[0]}. The next build of the engine has Vulkan.`);
 }
 

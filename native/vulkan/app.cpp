@@ -6,6 +6,7 @@
 
 #include "ggml-backend-impl.h"
 #include "ggml-cpp.h"
+#include "ggml-cpu.h"
 #include "ggml-impl.h"
 #include "ggml-turbo.h"
 #include "ggml-vulkan.h"
@@ -15,8 +16,10 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 
 #ifdef _WIN32
 #include <process.h>
@@ -36,7 +39,8 @@ const int TRIAL_KV = 421;
 
 const ggml_type all_types[] = { GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, GGML_TYPE_TURBO4_64, GGML_TYPE_TURBO3_64 };
 
-std::map<size_t, turbo_vk_facts> facts;
+std::mutex facts_lock; // contexts are made on several threads
+std::map<std::string, turbo_vk_facts> facts; // by the name of the device; none goes
 std::set<ggml_type> faulty;
 std::vector<std::string> warnings;
 
@@ -74,7 +78,8 @@ std::string key() {
             found.push_back(entry.path().filename().string() + " " + std::to_string((long long) written));
         }
     }
-    for (const char * name : { "VK_DRIVER_FILES", "VK_ICD_FILENAMES" }) {
+    for (const char * name :
+        { "VK_DRIVER_FILES", "VK_ADD_DRIVER_FILES", "VK_ICD_FILENAMES", "GGML_VK_VISIBLE_DEVICES" }) {
         if (const char * value = std::getenv(name)) found.push_back(std::string(name) + "=" + value);
     }
     std::sort(found.begin(), found.end());
@@ -86,7 +91,7 @@ std::string key() {
 // it holds for; "left WHAT" where the process was asked to end meanwhile. "", or a file that cannot be written: nothing is kept.
 class record {
 public:
-    record(const std::string & file, const std::string & first) : file(file) {
+    record(const std::string & name, const std::string & first) : file(std::filesystem::u8path(name)) {
         std::ifstream in(file);
         std::string line;
         const bool holds = std::getline(in, line) && line == first;
@@ -111,11 +116,13 @@ public:
     }
 
     void begin(const std::string & what) {
+        const std::lock_guard<std::mutex> lock(mutex);
         note("testing\t" + what + "\t" + std::to_string(process_id()));
         tested.insert(what);
     }
 
     void end(const std::string & what, const std::string & problem) {
+        const std::lock_guard<std::mutex> lock(mutex);
         known[what] = problem;
         tested.erase(what);
         note(problem.empty() ? "passed\t" + what : "failed\t" + what + "\t" + problem);
@@ -123,6 +130,7 @@ public:
 
     // For an end of the process that is no fault of the driver.
     void leave() {
+        const std::lock_guard<std::mutex> lock(mutex);
         for (const std::string & what : tested) note("left\t" + what);
         tested.clear();
     }
@@ -131,9 +139,10 @@ private:
     // Opened and closed each time: the line is in the system's hands before the driver is.
     void note(const std::string & line) const { std::ofstream(file, std::ios::app) << line << '\n'; }
 
-    std::string file;
+    std::filesystem::path file;
     std::map<std::string, std::string> known; // problems; empty: none
     std::set<std::string> tested; // now
+    std::mutex mutex; // a process leaves on another thread than it tests on
 };
 
 // outlives a worker thread that is in the middle of a test when the process ends
@@ -141,12 +150,14 @@ record * results = nullptr;
 
 std::string problem_of(ggml_backend_t backend, ggml_backend_t cpu, ggml_type type) {
     const int differ = turbo_trial_differing_blocks(backend, type, 512, 20);
-    if (differ != 0) return std::to_string(differ) + " blocks of the cache have other bytes";
+    if (differ < 0) return "SET_ROWS is not supported";
+    if (differ > 0) return std::to_string(differ) + " blocks of the cache have other bytes";
     // prompts: the copy to f16 is one module for all types, and the attention over it upstream's
     const bool prompts = type == GGML_TYPE_TURBO4 || type == GGML_TYPE_TURBO4_64;
     for (const int n_tokens : prompts ? std::vector<int>{ 1, 64 } : std::vector<int>{ 1 }) {
-        const double error = turbo_trial_attention_error(backend, cpu, { type, type, 8, 2, n_tokens, TRIAL_KV, false });
-        if (!(error >= 0 && error < (n_tokens == 1 ? BOUND : BOUND_OF_MANY))) {
+        const double error = turbo_trial_attention_error(backend, cpu, { type, type, 8, 2, n_tokens, TRIAL_KV, 1.0f });
+        if (error < 0) return "attention of " + std::to_string(n_tokens) + " tokens is not supported";
+        if (!(error < (n_tokens == 1 ? BOUND : BOUND_OF_MANY))) {
             return "squared error " + std::to_string(error) + " of attention of " + std::to_string(n_tokens) +
                    " tokens";
         }
@@ -164,8 +175,9 @@ void disable_backend() {
 
 void test_device(ggml_backend_dev_t dev) {
     const ggml_backend_ptr backend(ggml_backend_dev_init(dev, nullptr));
-    const ggml_backend_ptr cpu(ggml_backend_init_by_type(GGML_BACKEND_DEVICE_TYPE_CPU, nullptr));
-    if (!backend) return;
+    // not by ggml's registry: that takes Vulkan in, and what it has it keeps
+    const ggml_backend_ptr cpu(ggml_backend_cpu_init());
+    if (!backend || !cpu) throw std::runtime_error("no memory for its start");
     const turbo_vk_facts * known = turbo_vk_facts_of(dev);
     for (const ggml_type type : all_types) {
         const std::string what = std::string(ggml_type_name(type)) + " on " + ggml_backend_dev_description(dev) + ", " +
@@ -177,20 +189,20 @@ void test_device(ggml_backend_dev_t dev) {
         const std::string & problem = *results->of(what);
         if (problem.empty()) continue;
         faulty.insert(type);
-        warnings.push_back(
-            "The self-test disabled " + what + " (" + problem + "). Another cache type is used on this GPU.");
+        warnings.push_back("The self-test disabled " + what + " (" + problem + "). Another cache type is used.");
     }
 }
 
 } // namespace
 
-void turbo_vk_note(size_t index, const turbo_vk_facts & found) { facts[index] = found; }
+void turbo_vk_note(const std::string & device, const turbo_vk_facts & found) {
+    const std::lock_guard<std::mutex> lock(facts_lock);
+    facts.emplace(device, found);
+}
 
 const turbo_vk_facts * turbo_vk_facts_of(ggml_backend_dev_t dev) {
-    const std::string prefix = "Vulkan";
-    const std::string name = dev ? ggml_backend_dev_name(dev) : "";
-    if (name.compare(0, prefix.size(), prefix) != 0) return nullptr;
-    const auto found = facts.find((size_t) std::strtoul(name.c_str() + prefix.size(), nullptr, 10));
+    const std::lock_guard<std::mutex> lock(facts_lock);
+    const auto found = dev ? facts.find(ggml_backend_dev_name(dev)) : facts.end();
     return found == facts.end() ? nullptr : &found->second;
 }
 
@@ -200,7 +212,6 @@ void turbo_vulkan_start(const std::string & folder) {
     if (std::getenv("GGML_DISABLE_VULKAN")) return;
     const std::string file = folder.empty() ? "" : folder + "/vulkan-self-test.txt";
     results = new record(file, key());
-    std::atexit([] { results->leave(); });
     const std::string start = "start";
     if (const std::string * problem = results->of(start); problem && !problem->empty()) {
         disable_backend();
@@ -208,16 +219,27 @@ void turbo_vulkan_start(const std::string & folder) {
         return;
     }
     results->begin(start);
-    ggml_backend_reg_t reg = ggml_backend_vk_reg();
-    for (size_t i = 0; reg && i < ggml_backend_reg_dev_count(reg); ++i) test_device(ggml_backend_reg_dev_get(reg, i));
-    results->end(start, "");
+    try {
+        ggml_backend_reg_t reg = ggml_backend_vk_reg();
+        for (size_t i = 0; reg && i < ggml_backend_reg_dev_count(reg); ++i)
+            test_device(ggml_backend_reg_dev_get(reg, i));
+        results->end(start, "");
+    } catch (const std::exception & error) { // upstream throws what a driver refuses
+        results->end(start, std::string("a GPU could not be started (") + error.what() + ")");
+        disable_backend();
+        warnings.push_back("Vulkan is not used: " + *results->of(start) + ". The driver of a GPU is probably broken");
+    }
     for (const std::string & text : warnings) GGML_LOG_WARN("%s\n", text.c_str());
+}
+
+void turbo_vulkan_leave() {
+    if (results) results->leave();
 }
 
 std::vector<std::string> turbo_vulkan_warnings() { return warnings; }
 
 turbo_vulkan_kernel turbo_vulkan_decode_kernel(
-    ggml_backend_dev_t dev, int64_t dim_k, int64_t dim_v, int64_t gqa, ggml_type type_k, ggml_type type_v) {
+    ggml_backend_dev_t dev, int64_t dim_k, int64_t dim_v, ggml_type type_k, ggml_type type_v) {
     const auto is_ours = [](ggml_type type, int64_t dim) {
         return ggml_turbo_is_turbo(type) && ggml_blck_size(type) == dim;
     };
@@ -225,9 +247,9 @@ turbo_vulkan_kernel turbo_vulkan_decode_kernel(
     const turbo_vk_facts * known = turbo_vk_facts_of(dev);
     if (!is_ours(type_k, dim_k) || !is_ours(type_v, dim_v))
         return { "llama.cpp", "K and V are not both one turbo block a head" };
-    if (gqa > 16) return { "llama.cpp", "more than 16 heads share a KV head" };
     if (!known || !known->decode)
-        return { "llama.cpp", "the GPU has no fp16, or subgroups of another size than 4 to 64" };
+        return { "llama.cpp",
+            "the GPU has no fp16, no subgroups of a fixed size or too little shared memory, or is Intel's" };
     return known->matrices ? turbo_vulkan_kernel{ "vulkan-decode-matrix", "the GPU has matrix units of 16x16x16" }
                            : turbo_vulkan_kernel{ "vulkan-decode-fp16", "the GPU has no matrix units of 16x16x16" };
 }
@@ -240,6 +262,8 @@ uint64_t turbo_vulkan_copy_bytes(
     const bool ours = ggml_turbo_is_turbo(type_k) || ggml_turbo_is_turbo(type_v);
     if (!copies(type_k) || !copies(type_v) || !(ours ? known->copies : known->copies_q8_0)) return 0;
     const uint64_t f16 = ggml_type_size(GGML_TYPE_F16);
-    if (n_k * f16 > known->max_range || n_v * f16 > known->max_range) return 0;
-    return (n_k + n_v) * f16;
+    // of a larger cache as many cells as a shader may see: with more in use, upstream makes no copy
+    const uint64_t most = f16 * std::max(n_k, n_v);
+    const double part = most > known->max_range ? (double) known->max_range / most : 1.0;
+    return (uint64_t) (part * (n_k + n_v)) * f16;
 }

@@ -16,8 +16,8 @@ struct turbo_vk_facts {
     std::string driver; // name and version, as the device tells them
 };
 
-// Called when a device has its pipelines. index: of upstream, "Vulkan0" is 0.
-void turbo_vk_note(size_t index, const turbo_vk_facts & facts);
+// Called whenever a device gets pipelines; the first time counts. device: "Vulkan0" for the first.
+void turbo_vk_note(const std::string & device, const turbo_vk_facts & facts);
 
 // nullptr: not a device of Vulkan, or none that was used yet.
 const turbo_vk_facts * turbo_vk_facts_of(ggml_backend_dev_t dev);

@@ -70,10 +70,10 @@ std::vector<float> attend(ggml_backend_t backend, const turbo_attention_trial & 
         for (float & v : x) v = gauss(rng) * scale;
         return x;
     };
-    const std::vector<float> xq = numbers((size_t) ggml_nelements(q), c.large ? 6.0f : 1.0f);
+    const std::vector<float> xq = numbers((size_t) ggml_nelements(q), c.size > 1 ? 6.0f : 1.0f);
     ggml_backend_tensor_set(q, xq.data(), 0, ggml_nbytes(q));
     for (ggml_tensor * cache : { k, v }) {
-        std::vector<float> x = numbers((size_t) ggml_nelements(cache), c.large && cache == v ? 20.0f : 1.0f);
+        std::vector<float> x = numbers((size_t) ggml_nelements(cache), cache == v ? c.size : 1.0f);
         const ggml_type type = cache == k ? c.type_k : c.type_v;
         std::vector<uint8_t> bytes(ggml_row_size(type, (int64_t) x.size()));
         ggml_get_type_traits(type)->from_float_ref(x.data(), bytes.data(), (int64_t) x.size());
@@ -127,7 +127,7 @@ int turbo_trial_differing_blocks(ggml_backend_t backend, ggml_type type, int row
 std::string turbo_attention_trial::label() const {
     return std::string("K ") + ggml_type_name(type_k) + ", V " + ggml_type_name(type_v) + ", " +
            std::to_string(n_head) + " heads of " + std::to_string(n_head_kv) + ", " + std::to_string(n_tokens) +
-           " tokens over " + std::to_string(n_kv) + (large ? ", large values" : "");
+           " tokens over " + std::to_string(n_kv) + (size != 1 ? ", values of " + std::to_string(size) : "");
 }
 
 double turbo_trial_attention_error(ggml_backend_t backend, ggml_backend_t cpu, const turbo_attention_trial & trial) {

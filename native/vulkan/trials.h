@@ -14,7 +14,7 @@ int turbo_trial_differing_blocks(ggml_backend_t backend, ggml_type type, int row
 struct turbo_attention_trial {
     ggml_type type_k, type_v; // head_dim is that of one block
     int n_head, n_head_kv, n_tokens, n_kv;
-    bool large; // queries and values far from 1
+    float size; // of values; more than 1: queries are large, too
 
     std::string label() const;
 };

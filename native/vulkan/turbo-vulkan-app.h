@@ -13,6 +13,9 @@
 // before any other use of ggml's devices by this process.
 void turbo_vulkan_start(const std::string & folder);
 
+// For an end of the process that is no fault of a driver, while it is tried: the next start tries it again.
+void turbo_vulkan_leave();
+
 // What the start and the self-test found wrong, as sentences.
 std::vector<std::string> turbo_vulkan_warnings();
 
@@ -20,9 +23,9 @@ struct turbo_vulkan_kernel {
     std::string name, why;
 };
 
-// What attention of one token runs on. gqa: heads of a KV head.
+// What attention of one token runs on.
 turbo_vulkan_kernel turbo_vulkan_decode_kernel(
-    ggml_backend_dev_t dev, int64_t dim_k, int64_t dim_v, int64_t gqa, ggml_type type_k, ggml_type type_v);
+    ggml_backend_dev_t dev, int64_t dim_k, int64_t dim_v, ggml_type type_k, ggml_type type_v);
 
 // Bytes that the back end allocates on the device, outside any scheduler's sight, when a prompt of 64 tokens or more is read: K and V of
 // one layer as f16. n_k, n_v: values of K and V of one layer, over all cells. 0 for devices that are not Vulkan's.

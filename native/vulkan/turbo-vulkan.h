@@ -5,6 +5,7 @@
 #include "ggml-turbo.h"
 #include "turbo-spirv.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 // True for the types that have kernels here: those with a trellis have none, nor those that the self-test found wrong, and
@@ -24,17 +25,36 @@ static bool turbo_vk_involves(ggml_type type_k, ggml_type type_v) {
 
 // shaders/decode.comp: rows of a workgroup, and its mark in upstream's key of a pipeline.
 static constexpr uint32_t turbo_vk_decode_rows = 16;
-static constexpr uint32_t turbo_vk_decode_mark = 0; // d_split, which upstream never sets to 0
+static constexpr uint32_t turbo_vk_decode_mark =
+    0; // d_split, which is not 0 in upstream's scalar and coopmat1 attention
 
+// Subgroups of a size that the shader knows, and whole ones: a lane has its part of a tile. On Intel upstream leaves the size to the driver,
+// since a fixed one is slow there.
 static bool turbo_vk_decodes(const vk_device & device) {
     return device->fp16 && device->subgroup_size >= 4 && device->subgroup_size <= 64 && device->subgroup_shuffle &&
-           device->subgroup_vote;
+           device->subgroup_vote && device->subgroup_size_control && device->subgroup_require_full_support &&
+           device->vendor_id != VK_VENDOR_ID_INTEL;
 }
 
 static bool turbo_vk_has_matrices(const vk_device & device) {
     // upstream, too, leaves NVIDIA's Turing out: its compiler gets such attention wrong (ggml-org/llama.cpp pull request 19075)
     return device->coopmat1_fa_support && device->coopmat_support_16x16x16_f32acc && device->subgroup_size >= 32 &&
            device->architecture != vk_device_architecture::NVIDIA_TURING;
+}
+
+// Subgroups of a workgroup of shaders/decode.comp, up to 128 threads: as many as its shared memory has room for; 0: not one.
+static uint32_t turbo_vk_decode_subgroups(const vk_device & device, uint32_t head_k, uint32_t head_v) {
+    const uint32_t tile = 16;
+    const uint32_t half = 2;
+    const uint32_t row_k = head_k + 8;
+    const uint32_t row = std::max(head_k, head_v) + 8;
+    // queries, and the levels of a byte for K and V
+    const uint32_t shared = tile * row_k * half + 512 * sizeof(uint32_t);
+    // a tile, its scores and weights, scales of K, factors of K and V, factor and state of each row
+    const uint32_t own = tile * row * half + tile * tile * (sizeof(float) + half) + tile * sizeof(float) +
+                         2 * tile * 4 * half + tile * 3 * sizeof(float);
+    const uint32_t limit = device->properties.limits.maxComputeSharedMemorySize;
+    return limit < shared ? 0 : std::min(128 / device->subgroup_size, (limit - shared) / own);
 }
 
 // Parameters of the decode kernel for up to 16 rows (heads of a group, or tokens) over a cache of one turbo type for each of K and V;
@@ -46,10 +66,12 @@ static bool turbo_vk_decode(const vk_device & device, uint32_t head_k, uint32_t 
     // one block a head and position
     if (head_k != (uint32_t) ggml_blck_size(type_k) || head_v != (uint32_t) ggml_blck_size(type_v)) { return false; }
     if (!turbo_vk_decodes(device)) { return false; }
+    const uint32_t subgroups = turbo_vk_decode_subgroups(device, head_k, head_v);
+    if (subgroups == 0) { return false; }
     params = {};
     params.path = turbo_vk_has_matrices(device) ? FA_COOPMAT1 : FA_SCALAR;
     params.subgroup_size = device->subgroup_size;
-    params.workgroup_size = 128;
+    params.workgroup_size = subgroups * device->subgroup_size;
     params.block_rows = turbo_vk_decode_rows;
     while (params.path == FA_SCALAR && params.block_rows >= 2 * n_rows) {
         params.block_rows /= 2;
@@ -83,10 +105,11 @@ static void turbo_vk_attention(
 template <typename F> static void turbo_vk_pipelines(vk_device & device, F && create) {
     const bool xe1 = device->vendor_id == VK_VENDOR_ID_INTEL &&
                      (!device->coopmat_support || device->architecture == vk_device_architecture::INTEL_XE1);
-    turbo_vk_note(device->idx, { turbo_vk_decodes(device), turbo_vk_has_matrices(device), !xe1,
-                                   !xe1 && !device->coopmat2, device->properties.limits.maxStorageBufferRange,
-                                   std::string(device->properties.deviceName.data()) + " " +
-                                       std::to_string(device->properties.driverVersion) });
+    turbo_vk_note(device->name,
+        { turbo_vk_decodes(device) && turbo_vk_decode_subgroups(device, 128, 128) > 0, turbo_vk_has_matrices(device),
+            !xe1, !xe1 && !device->coopmat2, device->properties.limits.maxStorageBufferRange,
+            std::string(device->properties.deviceName.data()) + " " +
+                std::to_string(device->properties.driverVersion) });
     const uint32_t pc_rows = sizeof(vk_op_binary_push_constants);
     for (const ggml_type type : { GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, GGML_TYPE_TURBO4_64, GGML_TYPE_TURBO3_64 }) {
         const uint32_t group = (uint32_t) ggml_blck_size(type);

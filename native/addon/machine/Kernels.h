@@ -26,6 +26,9 @@ std::vector<KernelUse> kernelUses(const Model & model, ggml_type typeK, ggml_typ
 // anything else uses the GPU.
 void selfTest(const std::string & folder);
 
+// For an end of the process that is asked for while the self-test runs: a file left by a crash would disable what was tested.
+void leaveSelfTest();
+
 // What the self-test disabled, as sentences.
 std::vector<std::string> kernelWarnings();
 

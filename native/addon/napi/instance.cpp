@@ -3,6 +3,7 @@
 #include "LogSink.h"
 #include "context/Context.h"
 #include "errors.h"
+#include "machine/Kernels.h"
 
 #include "llama.h"
 
@@ -54,6 +55,7 @@ Instance::Instance(Napi::Env env) : estimator(std::make_shared<Estimator>()) {
         ggml_free(ggml_init({ 0, nullptr, false })); // makes the tables of f16
     });
     env.AddCleanupHook([this] {
+        leaveSelfTest();
         unlisten();
         jobs->close();
     });

@@ -7,7 +7,7 @@
 // joined. With COOPMAT the products are 16x16x16 matrices in fp16, added up in fp32; without, each value of a tile is read from shared
 // memory once for each row.
 //
-// A tile holds level * factor (blocks.glsl) in fp16; d of K goes to the score in fp32, d of V to the weight of the position.
+// A tile of K holds level * factor (blocks.glsl) in fp16, and d goes to the score in fp32; one of V holds its values in fp16.
 
 #extension GL_EXT_control_flow_attributes : enable
 #extension GL_EXT_shader_16bit_storage : require
@@ -56,8 +56,8 @@ shared f16vec4  q_sh[TILE*K_STRIDE];
 shared f16vec4  tile_sh[SUBGROUPS*TILE*TILE_STRIDE];
 shared float    score_sh[SUBGROUPS*TILE*TILE];      // [row][position], then a part of the sums
 shared float16_t weight_sh[SUBGROUPS*TILE*TILE];    // [row][position]
-shared float    d_sh[SUBGROUPS*2*TILE];             // of the blocks of K, then of V
-shared f16vec4  step_sh[SUBGROUPS*2*TILE];          // their quarters' factors
+shared float    d_sh[SUBGROUPS*TILE];               // of the blocks of K
+shared f16vec4  step_sh[SUBGROUPS*2*TILE];          // what the levels of a quarter are multiplied by, of K, then of V
 shared float    factor_sh[SUBGROUPS*TILE];
 shared vec2     state_sh[SUBGROUPS*TILE];           // m and l of each row
 shared uint     pair_sh[512];                       // the levels of the two codes of a byte, for K and for V
@@ -214,8 +214,12 @@ void main() {
             const uint pos  = min(first + i%TILE, KV - 1u);
             const uint head = i < TILE ? data_k[(k_offset + pos*k_stride)*K_WORDS] : data_v[(v_offset + pos*v_stride)*V_WORDS];
 #endif
-            d_sh[heads + i] = turbo_d(head);
-            step_sh[heads + i] = f16vec4(turbo_factor(head, 0u), turbo_factor(head, 1u), turbo_factor(head, 2u), turbo_factor(head, 3u));
+            const float d = turbo_d(head);
+            if (i < TILE) {
+                d_sh[sub*TILE + i] = d;
+            }
+            const vec4 factors = vec4(turbo_factor(head, 0u), turbo_factor(head, 1u), turbo_factor(head, 2u), turbo_factor(head, 3u));
+            step_sh[heads + i] = f16vec4(i < TILE ? factors : d*factors);
         }
         sync_subgroup();
 
@@ -224,7 +228,9 @@ void main() {
         READ_HEAD(following)
         [[unroll]] for (uint t = 0; t < K_TURNS; ++t) {
             const uint i = t*LANES + lane;
-            expand(K_FOUR, HSK, 0u, heads, i/K_UNITS, i%K_UNITS, k_next[t]);
+            if (i < TILE*K_UNITS) {
+                expand(K_FOUR, HSK, 0u, heads, i/K_UNITS, i%K_UNITS, k_next[t]);
+            }
         }
         READ_K(following)
 #else
@@ -269,7 +275,7 @@ void main() {
                 const uint pos = first + part + c;
                 float s = -1.0/0.0;
                 if (row < N && pos < last) {
-                    s = score_sh[square + row*TILE + part + c]*d_sh[heads + part + c];
+                    s = score_sh[square + row*TILE + part + c]*d_sh[sub*TILE + part + c];
                     if (LOGIT_SOFTCAP) {
                         s = p.logit_softcap*tanh(s);
                     }
@@ -325,7 +331,7 @@ void main() {
             [[unroll]] for (uint c = 0; c < POSITIONS; ++c) {
                 const float weight = exp(score[c] - m[r]);
                 l[r] += weight;
-                weight_sh[square + row*TILE + part + c] = float16_t(weight*d_sh[heads + TILE + part + c]);
+                weight_sh[square + row*TILE + part + c] = float16_t(weight);
             }
         }
 
@@ -334,7 +340,9 @@ void main() {
         READ_BIAS(following)
         [[unroll]] for (uint t = 0; t < V_TURNS; ++t) {
             const uint i = t*LANES + lane;
-            expand(V_FOUR, HSV, 256u, heads + TILE, i/V_UNITS, i%V_UNITS, v_next[t]);
+            if (i < TILE*V_UNITS) {
+                expand(V_FOUR, HSV, 256u, heads + TILE, i/V_UNITS, i%V_UNITS, v_next[t]);
+            }
         }
         READ_V(following)
 #else

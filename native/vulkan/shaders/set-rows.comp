@@ -71,7 +71,7 @@ float exact_divide(float a, float b) {
     return compose(e, q >> 1, (q & 1u) != 0u, rest != 0);
 }
 
-// The same for the root of m * 2^25 (48 or 49 bits) to 25 bits.
+// The same for the root of m * 2^25 (49 or 50 bits) to 25 bits.
 float exact_sqrt(float x) {
     const uint bits = floatBitsToUint(x);
     int e = int(bits >> 23) - 127;
@@ -93,7 +93,7 @@ float exact_sqrt(float x) {
     return compose(e/2, root >> 1, (root & 1u) != 0u, rest != 0);
 }
 
-// high * 2^16 + low for high < 2^31, low < 2^31
+// high * 2^16 + low for high < 2^31 and any low
 float exact_float(uint high, uint low) {
     high += low >> 16;
     low  &= 0xffffu;
