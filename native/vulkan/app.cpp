@@ -173,6 +173,11 @@ void disable_backend() {
 #endif
 }
 
+void leave_out(const std::string & problem) {
+    disable_backend();
+    warnings.push_back("Vulkan is not used: " + problem + ". The driver of a GPU is probably broken");
+}
+
 void test_device(ggml_backend_dev_t dev) {
     const ggml_backend_ptr backend(ggml_backend_dev_init(dev, nullptr));
     // not by ggml's registry: that takes Vulkan in, and what it has it keeps
@@ -214,20 +219,18 @@ void turbo_vulkan_start(const std::string & folder) {
     results = new record(file, key());
     const std::string start = "start";
     if (const std::string * problem = results->of(start); problem && !problem->empty()) {
-        disable_backend();
-        warnings.push_back("Vulkan is not used: " + *problem + ". The driver of a GPU is probably broken");
-        return;
-    }
-    results->begin(start);
-    try {
-        ggml_backend_reg_t reg = ggml_backend_vk_reg();
-        for (size_t i = 0; reg && i < ggml_backend_reg_dev_count(reg); ++i)
-            test_device(ggml_backend_reg_dev_get(reg, i));
-        results->end(start, "");
-    } catch (const std::exception & error) { // upstream throws what a driver refuses
-        results->end(start, std::string("a GPU could not be started (") + error.what() + ")");
-        disable_backend();
-        warnings.push_back("Vulkan is not used: " + *results->of(start) + ". The driver of a GPU is probably broken");
+        leave_out(*problem);
+    } else {
+        results->begin(start);
+        try {
+            ggml_backend_reg_t reg = ggml_backend_vk_reg();
+            for (size_t i = 0; reg && i < ggml_backend_reg_dev_count(reg); ++i)
+                test_device(ggml_backend_reg_dev_get(reg, i));
+            results->end(start, "");
+        } catch (const std::exception & error) { // upstream throws what a driver refuses
+            results->end(start, std::string("a GPU could not be started (") + error.what() + ")");
+            leave_out(*results->of(start));
+        }
     }
     for (const std::string & text : warnings) GGML_LOG_WARN("%s\n", text.c_str());
 }

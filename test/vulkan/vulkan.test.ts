@@ -54,6 +54,10 @@ it('has a model with its cache wholly on the device, and says so', async () => {
   expect(onDevice(devices)?.context).toBe(onDevice(memory.devices)?.context);
   // K and V of a layer as f16, which no scheduler counts: 2,048 cells, 2 heads of 128, 2 bytes, both sides
   expect(onDevice(devices)?.compute).toBeGreaterThan(2048 * 2 * 128 * 2 * 2);
+  // of q4_0 upstream makes no such copy
+  const without = await engine().estimate(tinyModel, -1, { ...options, typeK: 'q4_0', typeV: 'q4_0' });
+  const more = (onDevice(devices)?.compute ?? 0) - (onDevice(without.devices)?.compute ?? 0);
+  expect(more).toBeGreaterThanOrEqual(2048 * 2 * 128 * 2 * 2);
 
   const { result } = await answer(context, question(), greedy({ maxTokens: 24 }));
   expect(result.text).toContain('77763886');
