@@ -1,6 +1,7 @@
 // What the engine asks of Vulkan: its start, with a self-test, which kernels attention takes, and bytes that no scheduler sees.
 
 #include "facts.h"
+#include "self-test-record.h"
 #include "trials.h"
 #include "turbo-vulkan-app.h"
 
@@ -14,20 +15,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <set>
-#include <sstream>
 #include <stdexcept>
-
-#ifdef _WIN32
-#include <process.h>
-#include <windows.h>
-#else
-#include <csignal>
-#include <unistd.h>
-#endif
 
 namespace {
 
@@ -43,29 +34,6 @@ std::mutex facts_lock; // contexts are made on several threads
 std::map<std::string, turbo_vk_facts> facts; // by the name of the device; none goes
 std::set<ggml_type> faulty;
 std::vector<std::string> warnings;
-
-long process_id() {
-#ifdef _WIN32
-    return (long) _getpid();
-#else
-    return (long) getpid();
-#endif
-}
-
-// Another engine may be in the middle of the same test: it will write how that ended.
-bool is_running(const std::string & pid) {
-    const long id = std::strtol(pid.c_str(), nullptr, 10);
-    if (id <= 0 || id == process_id()) return false;
-#ifdef _WIN32
-    HANDLE process = OpenProcess(SYNCHRONIZE, FALSE, (DWORD) id);
-    if (!process) return false;
-    const bool running = WaitForSingleObject(process, 0) == WAIT_TIMEOUT;
-    CloseHandle(process);
-    return running;
-#else
-    return kill((pid_t) id, 0) == 0;
-#endif
-}
 
 // What a result holds for: this build and the drivers as they are installed, by the files that name them.
 std::string key() {
@@ -87,66 +55,8 @@ std::string key() {
     return text;
 }
 
-// "testing WHAT PID" before a test and "passed WHAT" or "failed WHAT PROBLEM" after it, with tabs between, under a line that says what
-// it holds for; "left WHAT" where the process was asked to end meanwhile. "", or a file that cannot be written: nothing is kept.
-class record {
-public:
-    record(const std::string & name, const std::string & first) : file(std::filesystem::u8path(name)) {
-        std::ifstream in(file);
-        std::string line;
-        const bool holds = std::getline(in, line) && line == first;
-        if (!holds) { std::ofstream(file, std::ios::trunc) << first << '\n'; }
-        while (holds && std::getline(in, line)) {
-            std::istringstream parts(line);
-            std::string part[3];
-            for (std::string & p : part) { std::getline(parts, p, '\t'); }
-            if (part[0] == "left") {
-                known.erase(part[1]);
-            } else if (part[0] != "testing") {
-                known[part[1]] = part[0] == "failed" ? part[2] : "";
-            } else if (!is_running(part[2])) {
-                known[part[1]] = "the engine ended while it was tried";
-            }
-        }
-    }
-
-    const std::string * of(const std::string & what) const {
-        const auto found = known.find(what);
-        return found == known.end() ? nullptr : &found->second;
-    }
-
-    void begin(const std::string & what) {
-        const std::lock_guard<std::mutex> lock(mutex);
-        note("testing\t" + what + "\t" + std::to_string(process_id()));
-        tested.insert(what);
-    }
-
-    void end(const std::string & what, const std::string & problem) {
-        const std::lock_guard<std::mutex> lock(mutex);
-        known[what] = problem;
-        tested.erase(what);
-        note(problem.empty() ? "passed\t" + what : "failed\t" + what + "\t" + problem);
-    }
-
-    // For an end of the process that is no fault of the driver.
-    void leave() {
-        const std::lock_guard<std::mutex> lock(mutex);
-        for (const std::string & what : tested) note("left\t" + what);
-        tested.clear();
-    }
-
-private:
-    // Opened and closed each time: the line is in the system's hands before the driver is.
-    void note(const std::string & line) const { std::ofstream(file, std::ios::app) << line << '\n'; }
-
-    std::filesystem::path file;
-    std::map<std::string, std::string> known; // problems; empty: none
-    std::set<std::string> tested; // now
-    std::mutex mutex; // a process leaves on another thread than it tests on
-};
-
 // outlives a worker thread that is in the middle of a test when the process ends
-record * results = nullptr;
+turbo_self_test_record * results = nullptr;
 
 std::string problem_of(ggml_backend_t backend, ggml_backend_t cpu, ggml_type type) {
     const int differ = turbo_trial_differing_blocks(backend, type, 512, 20);
@@ -216,7 +126,7 @@ bool turbo_vk_is_faulty(ggml_type type) { return faulty.count(type) > 0; }
 void turbo_vulkan_start(const std::string & folder) {
     if (std::getenv("GGML_DISABLE_VULKAN")) return;
     const std::string file = folder.empty() ? "" : folder + "/vulkan-self-test.txt";
-    results = new record(file, key());
+    results = new turbo_self_test_record(file, key(), "the engine ended while it was tried");
     const std::string start = "start";
     if (const std::string * problem = results->of(start); problem && !problem->empty()) {
         leave_out(*problem);

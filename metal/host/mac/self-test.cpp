@@ -3,6 +3,7 @@
 
 #include "encode.h"
 #include "ggml-turbo.h"
+#include "self-test-record.h"
 
 #include "ggml-cpp.h"
 #include "ggml-cpu.h"
@@ -10,14 +11,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <random>
 #include <set>
-#include <sstream>
-#include <unistd.h>
 
 namespace {
 
@@ -167,36 +164,14 @@ std::vector<trial> attention_trials(std::pair<int, int> dims, const turbo_metal_
     return trials;
 }
 
-// Another engine may be in the middle of the same test: it will write how that ended.
-bool is_running(const std::string & pid) {
-    const long id = std::strtol(pid.c_str(), nullptr, 10);
-    return id > 0 && id != (long) getpid() && kill((pid_t) id, 0) == 0;
-}
-
 class tester {
 public:
     turbo_metal_faults faults;
 
-    // The file keeps what was found: under a line that says what it holds for, "testing KERNEL PID" before a test and
-    // "passed KERNEL" or "failed KERNEL PROBLEM" after it, with tabs between. "", or one that cannot be written: nothing is kept.
     tester(ggml_metal_device_t gpu, const std::string & file, const std::string & first)
         : device(turbo_metal_device_of(ggml_metal_device_get_props(gpu), true)),
-          lib(ggml_metal_device_get_library(gpu)), file(file) {
+          lib(ggml_metal_device_get_library(gpu)), results(file, first, "the engine ended while it was tested") {
         device.faults = &faults;
-        std::ifstream in(file);
-        std::string line;
-        const bool holds = std::getline(in, line) && line == first;
-        if (!holds) { std::ofstream(file, std::ios::trunc) << first << '\n'; }
-        while (holds && std::getline(in, line)) {
-            std::istringstream parts(line);
-            std::string part[3];
-            for (std::string & p : part) { std::getline(parts, p, '\t'); }
-            if (part[0] != "testing") {
-                known[part[1]] = part[0] == "failed" ? part[2] : "";
-            } else if (!is_running(part[2])) {
-                known[part[1]] = "the engine ended while it was tested";
-            }
-        }
     }
 
     // set_rows and copies: one kernel each for a type, no other to take instead.
@@ -250,26 +225,22 @@ private:
     // False when the kernel has been tested before.
     bool test(const std::string & kernel, const std::vector<trial> & trials) {
         if (!tested.insert(kernel).second) { return false; }
-        if (known.count(kernel) == 0) {
-            note("testing\t" + kernel + "\t" + std::to_string(getpid()));
-            std::string & problem = known[kernel];
+        if (!results.of(kernel)) {
+            results.begin(kernel);
+            std::string problem;
             for (size_t i = 0; problem.empty() && i < trials.size(); ++i) {
                 problem = problem_of(trials[i]);
                 if (!problem.empty()) { problem = trials[i].label() + ": " + problem; }
             }
-            note(problem.empty() ? "passed\t" + kernel : "failed\t" + kernel + "\t" + problem);
+            results.end(kernel, problem);
         }
-        if (!known[kernel].empty()) { faults[kernel] = known[kernel]; }
+        if (!results.of(kernel)->empty()) { faults[kernel] = *results.of(kernel); }
         return true;
     }
 
-    // Opened and closed each time: the line is in the system's hands when the kernel runs.
-    void note(const std::string & line) const { std::ofstream(file, std::ios::app) << line << '\n'; }
-
     turbo_metal_device device;
     ggml_metal_library_t lib;
-    std::string file;
-    std::map<std::string, std::string> known; // problems by kernel; empty: none
+    turbo_self_test_record results;
     std::set<std::string> tested;
 };
 
