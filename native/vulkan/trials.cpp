@@ -45,6 +45,23 @@ std::vector<float> awkward_rows(int row_len, int n_rows) {
     return x;
 }
 
+std::vector<float> gaussian(std::mt19937 & rng, size_t n, float scale) {
+    std::normal_distribution<float> gauss(0, 1);
+    std::vector<float> x(n);
+    for (float & v : x) v = gauss(rng) * scale;
+    return x;
+}
+
+// Squares of differences relative to the squares of `want`.
+double squared_error(const std::vector<float> & got, const std::vector<float> & want) {
+    double error = 0, energy = 0;
+    for (size_t i = 0; i < got.size(); ++i) {
+        error += ((double) got[i] - want[i]) * ((double) got[i] - want[i]);
+        energy += (double) want[i] * want[i];
+    }
+    return error / energy;
+}
+
 // wide: K and V with the same values in f32.
 std::vector<float> attend(ggml_backend_t backend, const turbo_attention_trial & c, bool wide) {
     const int dim_k = (int) ggml_blck_size(c.type_k);
@@ -64,16 +81,10 @@ std::vector<float> attend(ggml_backend_t backend, const turbo_attention_trial & 
     const ggml_backend_buffer_ptr buffer(ggml_backend_alloc_ctx_tensors(ctx.get(), backend));
 
     std::mt19937 rng(2);
-    std::normal_distribution<float> gauss(0, 1);
-    const auto numbers = [&](size_t n, float scale) {
-        std::vector<float> x(n);
-        for (float & v : x) v = gauss(rng) * scale;
-        return x;
-    };
-    const std::vector<float> xq = numbers((size_t) ggml_nelements(q), c.size > 1 ? 6.0f : 1.0f);
+    const std::vector<float> xq = gaussian(rng, (size_t) ggml_nelements(q), c.size > 1 ? 6.0f : 1.0f);
     ggml_backend_tensor_set(q, xq.data(), 0, ggml_nbytes(q));
     for (ggml_tensor * cache : { k, v }) {
-        std::vector<float> x = numbers((size_t) ggml_nelements(cache), cache == v ? c.size : 1.0f);
+        std::vector<float> x = gaussian(rng, (size_t) ggml_nelements(cache), cache == v ? c.size : 1.0f);
         const ggml_type type = cache == k ? c.type_k : c.type_v;
         std::vector<uint8_t> bytes(ggml_row_size(type, (int64_t) x.size()));
         ggml_get_type_traits(type)->from_float_ref(x.data(), bytes.data(), (int64_t) x.size());
@@ -91,6 +102,123 @@ std::vector<float> attend(ggml_backend_t backend, const turbo_attention_trial & 
     std::vector<float> result((size_t) ggml_nelements(out));
     ggml_backend_tensor_get(out, result.data(), 0, ggml_nbytes(out));
     return result;
+}
+
+struct layer_result {
+    int n_folded = 0;
+    std::vector<float> cache; // K and V as values
+    std::vector<float> result;
+};
+
+// Upstream's llama_mul_mat_hadamard.
+ggml_tensor * rotate(ggml_context * ctx, ggml_tensor * x, ggml_tensor * matrix) {
+    const int64_t n = matrix->ne[0];
+    ggml_tensor * product = ggml_mul_mat(ctx, matrix, ggml_reshape_2d(ctx, x, n, ggml_nelements(x) / n));
+    ggml_mul_mat_set_hint(product, GGML_HINT_SRC0_IS_HADAMARD);
+    return ggml_reshape_4d(ctx, product, x->ne[0], x->ne[1], x->ne[2], x->ne[3]);
+}
+
+// One layer over a cache of 300 cells, the last of them new. cpu: the second back end of a scheduler; without it there is none.
+layer_result run_layer(ggml_backend_t backend, ggml_backend_t cpu, ggml_type type, int n_tokens) {
+    const int dim = (int) ggml_blck_size(type), n_head = 8, n_head_kv = 2, n_kv = 300;
+    const auto make = [] {
+        return ggml_context_ptr(ggml_init({ 64 * ggml_tensor_overhead() + ggml_graph_overhead(), nullptr, true }));
+    };
+    const ggml_context_ptr kept = make(), made = make();
+    ggml_context * in = kept.get();
+    ggml_context * ctx = made.get();
+    ggml_tensor * matrix = ggml_new_tensor_2d(in, GGML_TYPE_F32, dim, dim);
+    ggml_tensor * xq = ggml_new_tensor_3d(in, GGML_TYPE_F32, dim, n_head, n_tokens);
+    ggml_tensor * xk = ggml_new_tensor_3d(in, GGML_TYPE_F32, dim, n_head_kv, n_tokens);
+    ggml_tensor * xv = ggml_new_tensor_3d(in, GGML_TYPE_F32, dim, n_head_kv, n_tokens);
+    ggml_tensor * ids = ggml_new_tensor_1d(in, GGML_TYPE_I64, n_tokens);
+    ggml_tensor * mask = ggml_new_tensor_2d(in, GGML_TYPE_F16, n_kv, n_tokens);
+    ggml_tensor * k = ggml_new_tensor_2d(in, type, (int64_t) dim * n_head_kv, n_kv);
+    ggml_tensor * v = ggml_new_tensor_2d(in, type, (int64_t) dim * n_head_kv, n_kv);
+    const ggml_backend_buffer_ptr inputs(ggml_backend_alloc_ctx_tensors(in, backend));
+
+    // each is the result of an operation, as in a model
+    ggml_tensor * q_cur = rotate(ctx, ggml_scale(ctx, xq, 2.0f), matrix);
+    ggml_tensor * k_cur = rotate(ctx, ggml_scale(ctx, xk, 1.0f), matrix);
+    ggml_tensor * v_cur = rotate(ctx, ggml_scale(ctx, xv, 1.0f), matrix);
+    const auto store = [&](ggml_tensor * cache, ggml_tensor * rows) {
+        return ggml_set_rows(ctx, cache, ggml_reshape_2d(ctx, rows, cache->ne[0], n_tokens), ids);
+    };
+    const auto heads = [&](ggml_tensor * cache) {
+        ggml_tensor * view = ggml_view_3d(ctx, cache, dim, n_head_kv, n_kv, ggml_row_size(type, dim), cache->nb[1], 0);
+        return ggml_permute(ctx, view, 0, 2, 1, 3);
+    };
+    ggml_cgraph * graph = ggml_new_graph(ctx);
+    for (ggml_tensor * cur : { q_cur, v_cur, k_cur, store(k, k_cur), store(v, v_cur) }) {
+        ggml_build_forward_expand(graph, cur);
+    }
+    ggml_tensor * attention = ggml_flash_attn_ext(
+        ctx, ggml_permute(ctx, q_cur, 0, 2, 1, 3), heads(k), heads(v), mask, 1.0f / sqrtf((float) dim), 0, 0);
+    ggml_prec_set_acc(attention, GGML_PREC_F32);
+    if (!ggml_backend_supports_op(backend, attention)) return {};
+    ggml_tensor * flat = ggml_reshape_2d(ctx, attention, (int64_t) dim * n_head, n_tokens);
+    ggml_tensor * result = ggml_scale(ctx, rotate(ctx, flat, matrix), 0.5f);
+    ggml_set_output(result);
+    ggml_build_forward_expand(graph, result);
+
+    ggml_backend_buffer_ptr temporary;
+    ggml_backend_sched_ptr sched;
+    if (cpu) {
+        ggml_backend_t backends[] = { backend, cpu };
+        sched.reset(ggml_backend_sched_new(backends, nullptr, 2, GGML_DEFAULT_GRAPH_SIZE, false, true));
+        ggml_backend_sched_alloc_graph(sched.get(), graph);
+    } else {
+        temporary.reset(ggml_backend_alloc_ctx_tensors(ctx, backend));
+    }
+
+    std::vector<float> hadamard((size_t) dim * dim);
+    for (int i = 0; i < dim * dim; ++i) {
+        int odd = 0;
+        for (int bits = (i / dim) & (i % dim); bits; bits &= bits - 1) odd ^= 1;
+        hadamard[i] = (odd ? -1.0f : 1.0f) / sqrtf((float) dim);
+    }
+    ggml_backend_tensor_set(matrix, hadamard.data(), 0, ggml_nbytes(matrix));
+    std::mt19937 rng(3);
+    for (ggml_tensor * x : { xq, xk, xv }) {
+        std::vector<float> values = gaussian(rng, (size_t) ggml_nelements(x), 1.0f);
+        for (size_t i = 0; i < values.size(); i += 16) values[i] *= 8; // an outlier, which a rotation spreads
+        ggml_backend_tensor_set(x, values.data(), 0, ggml_nbytes(x));
+    }
+    for (ggml_tensor * cache : { k, v }) {
+        const std::vector<float> x = gaussian(rng, (size_t) ggml_nelements(cache), 1.0f);
+        std::vector<uint8_t> bytes(ggml_nbytes(cache));
+        ggml_get_type_traits(type)->from_float_ref(x.data(), bytes.data(), (int64_t) x.size());
+        ggml_backend_tensor_set(cache, bytes.data(), 0, bytes.size());
+    }
+    std::vector<int64_t> to(n_tokens);
+    std::vector<ggml_fp16_t> m((size_t) n_kv * n_tokens);
+    for (int t = 0; t < n_tokens; ++t) {
+        to[t] = n_kv - n_tokens + t;
+        for (int i = 0; i < n_kv; ++i) m[(size_t) t * n_kv + i] = ggml_fp32_to_fp16(i <= to[t] ? 0.0f : -INFINITY);
+    }
+    ggml_backend_tensor_set(ids, to.data(), 0, ggml_nbytes(ids));
+    ggml_backend_tensor_set(mask, m.data(), 0, ggml_nbytes(mask));
+
+    if (cpu) {
+        ggml_backend_sched_graph_compute(sched.get(), graph);
+    } else {
+        ggml_backend_graph_compute(backend, graph);
+    }
+    layer_result done;
+    for (int i = 0; i < ggml_graph_n_nodes(graph); ++i) {
+        const ggml_tensor * node = ggml_graph_node(graph, i);
+        done.n_folded += node->op == GGML_OP_MUL_MAT && (node->flags & GGML_TENSOR_FLAG_COMPUTE) == 0;
+    }
+    for (ggml_tensor * cache : { k, v }) {
+        std::vector<uint8_t> bytes(ggml_nbytes(cache));
+        ggml_backend_tensor_get(cache, bytes.data(), 0, bytes.size());
+        std::vector<float> values((size_t) ggml_nelements(cache));
+        ggml_get_type_traits(type)->to_float(bytes.data(), values.data(), (int64_t) values.size());
+        done.cache.insert(done.cache.end(), values.end() - (ptrdiff_t) (n_tokens * cache->ne[0]), values.end());
+    }
+    done.result.resize((size_t) ggml_nelements(result));
+    ggml_backend_tensor_get(result, done.result.data(), 0, ggml_nbytes(result));
+    return done;
 }
 
 } // namespace
@@ -133,11 +261,12 @@ std::string turbo_attention_trial::label() const {
 double turbo_trial_attention_error(ggml_backend_t backend, ggml_backend_t cpu, const turbo_attention_trial & trial) {
     const std::vector<float> got = attend(backend, trial, false);
     if (got.empty()) return -1;
-    const std::vector<float> want = attend(cpu, trial, true);
-    double error = 0, energy = 0;
-    for (size_t i = 0; i < got.size(); ++i) {
-        error += ((double) got[i] - want[i]) * ((double) got[i] - want[i]);
-        energy += (double) want[i] * want[i];
-    }
-    return error / energy;
+    return squared_error(got, attend(cpu, trial, true));
+}
+
+turbo_fold_trial turbo_trial_folds(ggml_backend_t backend, ggml_backend_t cpu, ggml_type type, int n_tokens) {
+    const layer_result got = run_layer(backend, cpu, type, n_tokens);
+    if (got.result.empty()) return {};
+    const layer_result want = run_layer(cpu, nullptr, type, n_tokens);
+    return { got.n_folded, squared_error(got.cache, want.cache), squared_error(got.result, want.result) };
 }

@@ -21,3 +21,14 @@ struct turbo_attention_trial {
 
 // Squared error of FLASH_ATTN_EXT on the back end relative to the squares of the result on the CPU, which gets K and V in f32; -1: not supported. NaN when a value is.
 double turbo_trial_attention_error(ggml_backend_t backend, ggml_backend_t cpu, const turbo_attention_trial & trial);
+
+struct turbo_fold_trial {
+    int n_folded = -1;      // rotations that got no dispatch of their own, of 4; -1: not supported
+    double cache_error = 0; // squared, of the rows written, as values, relative to the CPU's
+    double error =
+        0;       // squared, of the result; the CPU's own is some 3e-5 for few tokens, whose query it rounds to int8
+};
+
+// A layer of a graph as llama.cpp builds it (K, V and query rotated, rows stored, attention, the result rotated back), through a scheduler,
+// which lets the back end change the graph; and on the CPU. The cache has been filled before.
+turbo_fold_trial turbo_trial_folds(ggml_backend_t backend, ggml_backend_t cpu, ggml_type type, int n_tokens);

@@ -125,3 +125,5 @@ template <typename F> static void turbo_vk_pipelines(vk_device & device, F && cr
             turbo_dequant.data, "main", 2, 5 * sizeof(uint32_t), { 4096, 1, 1 }, { (uint32_t) type }, 1);
     }
 }
+
+#include "fold.h"

@@ -29,10 +29,15 @@ function start(folder: string, env: NodeJS.ProcessEnv = {}) {
   return { signal, status, found: status === 0 ? JSON.parse(stdout) : null };
 }
 
-it('runs the kernels of turbo4 as the CPU does', () => {
-  const { status, stdout } = spawnSync(tool('gpu-tests'), ['turbo4'], { encoding: 'utf8' });
+it.each([
+  [['turbo4', 'operations'], 13],
+  [['turbo4', '1'], 1],
+  [['turbo3', '3'], 1],
+  [['turbo4', '40'], 1],
+])('runs %s as the CPU does', (chosen, cases) => {
+  const { status, stdout } = spawnSync(tool('gpu-tests'), chosen, { encoding: 'utf8' });
   expect(stdout.match(/^FAIL.*/gm) ?? []).toEqual([]);
-  expect(stdout.match(/^ok /gm)).toHaveLength(13);
+  expect(stdout.match(/^ok /gm)).toHaveLength(cases);
   expect(status).toBe(0);
 });
 

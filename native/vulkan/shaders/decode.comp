@@ -53,8 +53,8 @@ const uint V_STRIDE    = HSV/4 + 2;
 const uint TILE_STRIDE = K_STRIDE > V_STRIDE ? K_STRIDE : V_STRIDE;
 
 shared f16vec4  q_sh[TILE*K_STRIDE];
-shared f16vec4  tile_sh[SUBGROUPS*TILE*TILE_STRIDE];
-shared float    score_sh[SUBGROUPS*TILE*TILE];      // [row][position], then a part of the sums
+shared uvec2    tile_sh[SUBGROUPS*TILE*TILE_STRIDE]; // four values in fp16, in the end two in fp32
+shared float    score_sh[SUBGROUPS*TILE*TILE];      // [row][position]
 shared float16_t weight_sh[SUBGROUPS*TILE*TILE];    // [row][position]
 shared float    d_sh[SUBGROUPS*TILE];               // of the blocks of K
 shared f16vec4  step_sh[SUBGROUPS*2*TILE];          // what the levels of a quarter are multiplied by, of K, then of V
@@ -72,74 +72,27 @@ void sync_subgroup() {
     subgroupBarrier();
 }
 
-// Levels of the low nibbles of the bytes of a word and of the high ones.
-void levels(uint codes, uint table, out f16vec4 low, out f16vec4 high) {
-    [[unroll]] for (uint l = 0; l < 4; ++l) {
-        const f16vec2 pair = unpackFloat2x16(pair_sh[table + (codes >> 8u*l & 0xFFu)]);
-        low[l]  = pair.x;
-        high[l] = pair.y;
-    }
-}
+#include "tile.glsl"
 
-// Expands a unit into row `row` of the tile. first: of the subgroup's scales, of K or V; words: of the unit.
-void expand(bool four, uint group, uint table, uint first, uint row, uint unit, uvec3 words) {
-    const uint at = sub*TILE*TILE_STRIDE + row*TILE_STRIDE;
-    const uint quarter = group/4u;
-    f16vec4 low, high;
-    if (four) {
-        levels(words.x, table, low, high);
-        const uint value = 4u*unit;
-        tile_sh[at + value/4u]           = low*step_sh[first + row][value/quarter];
-        tile_sh[at + value/4u + group/8u] = high*step_sh[first + row][value/quarter + 2u];
-    } else {
-        const f16vec4 step_ = step_sh[first + row];
-        const uint n = group/16u;
-        const uint h = unit/(n/4u);
-        [[unroll]] for (uint k = 0; k < 4; ++k) {
-            levels(k < 3u ? words[k]
-                          : (words.x >> 3 & 0x11111111u) | (words.y >> 3 & 0x11111111u) << 1 | (words.z >> 3 & 0x11111111u) << 2,
-                table, low, high);
-            const uint u     = 2u*n*k + 4u*(unit%(n/4u));
-            const uint first_value = u/16u*32u + 16u*h + u%16u;
-            const uint other_value = (u + n)/16u*32u + 16u*h + (u + n)%16u;
-            tile_sh[at + first_value/4u] = low*step_[first_value/quarter];
-            tile_sh[at + other_value/4u] = high*step_[other_value/quarter];
-        }
-    }
-}
-
-// The words of a unit of the block at word `base`.
-#define READ_UNIT(BUF, four, group, base, unit)                                                           \
-    ((four) ? uvec3(BUF[(base) + 1u + (unit)], 0u, 0u)                                                    \
-            : uvec3(BUF[(base) + 1u + (unit)%((group)/64u) + (group)/64u*(2u*((unit)/((group)/64u)))],     \
-                    BUF[(base) + 1u + (unit)%((group)/64u) + (group)/64u*(2u*((unit)/((group)/64u)) + 1u)], \
-                    BUF[(base) + 1u + (unit)%((group)/64u) + (group)/64u*(4u + (unit)/((group)/64u))]))
+// fold.h
+#define ROTATES_QUERY  (1u << 25)
+#define ROTATES_RESULT (1u << 26)
 
 #ifdef COOPMAT
 #define MATRIX(TYPE, USE) coopmat<TYPE, gl_ScopeSubgroup, 16, 16, USE>
-#else
-// What goes over a tile is not unrolled here: a software device has subgroups of 8, and would compile for minutes.
-// The sums of a lane: vectors lane, lane + LANES, ... of every row.
-const uint VECTORS = (HSV/4 + LANES - 1)/LANES;
 #endif
+// Without COOPMAT what goes over a tile is not unrolled: a software device has subgroups of 8, and would compile for minutes.
+
+// vectors lane, lane + LANES, ... of a row
+const uint K_VECTORS = (HSK/4 + LANES - 1)/LANES;
+const uint V_VECTORS = (HSV/4 + LANES - 1)/LANES;
+const uint ROWS = (TILE + SUBGROUPS - 1)/SUBGROUPS; // of the result, of a subgroup
 
 void main() {
     init_indices();
     lane = gl_SubgroupInvocationID;
     sub  = gl_SubgroupID;
     const uint tid = gl_LocalInvocationIndex;
-
-    for (uint i = tid; i < 512u; i += WorkGroupSize) {
-        const bool four = turbo_is_four(i < 256u ? FaTypeK : FaTypeV);
-        pair_sh[i] = packHalf2x16(four ? vec2(turbo4_level(i), turbo4_level(i >> 4)) : vec2(turbo3_level(i), turbo3_level(i >> 4)));
-    }
-    const uint q_offset = gqa_iq1*p.nb01 + (iq2*p.nb02 + iq3*p.nb03)/4;
-    for (uint at = tid; at < TILE*HSK/4; at += WorkGroupSize) {
-        const uint row = at/(HSK/4);
-        const uint d   = at%(HSK/4);
-        q_sh[row*K_STRIDE + d] = row < N ? f16vec4(data_q[(q_offset + row*q_stride)/4 + d]*p.scale) : f16vec4(0.0);
-    }
-    barrier();
 
     const uint k_offset = (ik2*p.nb12 + ik3*p.nb13)/FaBlockBytesK;
     const uint v_offset = (iv2*p.nb22 + iv3*p.nb23)/FaBlockBytesV;
@@ -163,9 +116,9 @@ void main() {
         sums[d] = MATRIX(float, gl_MatrixUseAccumulator)(0.0);
     }
 #else
-    vec4 sums[Br][VECTORS];
+    vec4 sums[Br][V_VECTORS];
     [[unroll]] for (uint r = 0; r < Br; ++r) {
-        [[unroll]] for (uint c = 0; c < VECTORS; ++c) {
+        [[unroll]] for (uint c = 0; c < V_VECTORS; ++c) {
             sums[r][c] = vec4(0.0);
         }
     }
@@ -174,7 +127,7 @@ void main() {
     const uint last = min(end_j*Bc, KV);
     uint first = start_j*Bc + sub*TILE;
 #ifdef COOPMAT
-    // what the next tile needs is on its way while this one is computed
+    // what the next tile needs is on its way while this one is computed, and what the first needs while tables are made
     uvec3 k_next[K_TURNS], v_next[V_TURNS];
     uint head_next;
     float16_t bias_next[POSITIONS];
@@ -205,6 +158,30 @@ void main() {
     READ_V(first)
     READ_BIAS(first)
 #endif
+    for (uint i = tid; i < 512u; i += WorkGroupSize) {
+        const bool four = turbo_is_four(i < 256u ? FaTypeK : FaTypeV);
+        pair_sh[i] = packHalf2x16(four ? vec2(turbo4_level(i), turbo4_level(i >> 4)) : vec2(turbo3_level(i), turbo3_level(i >> 4)));
+    }
+    const uint q_offset = gqa_iq1*p.nb01 + (iq2*p.nb02 + iq3*p.nb03)/4;
+    for (uint row = sub; row < TILE; row += SUBGROUPS) {
+        vec4 query[K_VECTORS];
+        [[unroll]] for (uint c = 0; c < K_VECTORS; ++c) {
+            const uint d = c*LANES + lane;
+            query[c] = row < N && d < HSK/4 ? data_q[(q_offset + row*q_stride)/4 + d]*p.scale : vec4(0.0);
+        }
+        if (row < N && (p.mask_n_head_log2 & ROTATES_QUERY) != 0) {
+            ROTATE(query, HSK)
+        }
+        [[unroll]] for (uint c = 0; c < K_VECTORS; ++c) {
+            const uint d = c*LANES + lane;
+            if (d < HSK/4) {
+                q_sh[row*K_STRIDE + d] = f16vec4(query[c]);
+            }
+        }
+    }
+    barrier();
+
+    bool begun = false; // otherwise the sums are 0
     [[dont_unroll]] for (; first < last; first += SUBGROUPS*TILE) {
         const uint following = first + SUBGROUPS*TILE;
         for (uint i = lane; i < 2*TILE; i += LANES) {
@@ -258,7 +235,7 @@ void main() {
             const uint key = tile + i%TILE*TILE_STRIDE;
             float sum = 0.0;
             [[unroll]] for (uint d = 0; d < HSK/4; ++d) {
-                sum += dot(vec4(q_sh[row*K_STRIDE + d]), vec4(tile_sh[key + d]));
+                sum += dot(vec4(q_sh[row*K_STRIDE + d]), unpacked(tile_sh[key + d]));
             }
             score_sh[square + i] = sum;
         }
@@ -306,22 +283,24 @@ void main() {
                 factor_sh[sub*TILE + row] = factor;
                 sync_subgroup();
 #ifdef COOPMAT
-                [[unroll]] for (uint d = 0; d < HSV/16; ++d) {
-                    coopMatStore(sums[d], score_sh, square, TILE, gl_CooperativeMatrixLayoutRowMajor);
-                    sync_subgroup();
-                    [[unroll]] for (uint i = 0; i < TILE*TILE; i += LANES) {
-                        score_sh[square + i + lane] *= factor_sh[sub*TILE + (i + lane)/TILE];
+                if (begun) {
+                    [[unroll]] for (uint d = 0; d < HSV/16; ++d) {
+                        coopMatStore(sums[d], score_sh, square, TILE, gl_CooperativeMatrixLayoutRowMajor);
+                        sync_subgroup();
+                        [[unroll]] for (uint i = 0; i < TILE*TILE; i += LANES) {
+                            score_sh[square + i + lane] *= factor_sh[sub*TILE + (i + lane)/TILE];
+                        }
+                        sync_subgroup();
+                        coopMatLoad(sums[d], score_sh, square, TILE, gl_CooperativeMatrixLayoutRowMajor);
+                        sync_subgroup();
                     }
-                    sync_subgroup();
-                    coopMatLoad(sums[d], score_sh, square, TILE, gl_CooperativeMatrixLayoutRowMajor);
-                    sync_subgroup();
                 }
 #else
                 const uint rows = LANES < TILE ? LANES : TILE;
                 [[unroll]] for (uint i = 0; i < rows; ++i) {
                     const uint at = LANES < TILE ? r*LANES + i : i;
                     if (at < Br) {
-                        [[unroll]] for (uint c = 0; c < VECTORS; ++c) {
+                        [[unroll]] for (uint c = 0; c < V_VECTORS; ++c) {
                             sums[at][c] *= factor_sh[sub*TILE + at];
                         }
                     }
@@ -355,6 +334,7 @@ void main() {
         sync_subgroup();
 
 #ifdef COOPMAT
+        begun = true;
         MATRIX(float16_t, gl_MatrixUseA) weights;
         coopMatLoad(weights, weight_sh, square, TILE, gl_CooperativeMatrixLayoutRowMajor);
         [[unroll]] for (uint d = 0; d < HSV/16; ++d) {
@@ -363,11 +343,11 @@ void main() {
             sums[d] = coopMatMulAdd(weights, values, sums[d]);
         }
 #else
-        [[unroll]] for (uint c = 0; c < VECTORS; ++c) {
+        [[unroll]] for (uint c = 0; c < V_VECTORS; ++c) {
             const uint d = c*LANES + lane;
             if (d < HSV/4) {
                 [[dont_unroll]] for (uint i = 0; i < TILE; ++i) {
-                    const vec4 value = vec4(tile_sh[tile + i*TILE_STRIDE + d]);
+                    const vec4 value = unpacked(tile_sh[tile + i*TILE_STRIDE + d]);
                     [[unroll]] for (uint r = 0; r < Br; ++r) {
                         if (r < N) {
                             sums[r][c] += float(weight_sh[square + r*TILE + i])*value;
@@ -427,52 +407,66 @@ void main() {
     }
     barrier();
 
+    // The sums of all subgroups go through the room of their tiles, in two halves: of the columns of matrices, otherwise of the rows. The
+    // lanes of one subgroup add up a row, as ROTATE wants it.
+    vec4 joined[ROWS][V_VECTORS];
+    [[unroll]] for (uint pass = 0; pass < 2; ++pass) {
 #ifdef COOPMAT
-#define PASSES (HSV/16)
-#define PASS_VECTORS 4u
+        [[unroll]] for (uint d = 0; d < HSV/32; ++d) {
+            coopMatStore(sums[pass*(HSV/32) + d], tile_sh, tile + 8*d, V_STRIDE, gl_CooperativeMatrixLayoutRowMajor);
+        }
 #else
-#define PASSES VECTORS
-#define PASS_VECTORS LANES
+        [[unroll]] for (uint r = 0; r < Br; ++r) {
+            [[unroll]] for (uint c = 0; c < V_VECTORS; ++c) {
+                const uint d = c*LANES + lane;
+                if (r/(TILE/2) == pass && r < N && d < HSV/4) {
+                    const uint at = tile + r%(TILE/2)*(HSV/2) + 2*d;
+                    tile_sh[at]     = floatBitsToUint(sums[r][c].xy);
+                    tile_sh[at + 1] = floatBitsToUint(sums[r][c].zw);
+                }
+            }
+        }
 #endif
-    [[unroll]] for (uint pass = 0; pass < PASSES; ++pass) {
-#ifdef COOPMAT
-        coopMatStore(sums[pass], score_sh, square, TILE, gl_CooperativeMatrixLayoutRowMajor);
         barrier();
-        for (uint i = tid; i < N*4u; i += WorkGroupSize) {
-            const uint row = i/4u;
-            const uint d   = 4u*pass + i%4u;
-            vec4 sum = vec4(0.0);
-            [[unroll]] for (uint s = 0; s < SUBGROUPS; ++s) {
-                const uint at = s*TILE*TILE + row*TILE + i%4u*4u;
-                sum += factor_sh[s*TILE + row]*vec4(score_sh[at], score_sh[at + 1], score_sh[at + 2], score_sh[at + 3]);
+        [[unroll]] for (uint k = 0; k < ROWS; ++k) {
+            const uint row = k*SUBGROUPS + sub;
+            [[unroll]] for (uint c = 0; c < V_VECTORS; ++c) {
+                const uint d = c*LANES + lane;
+#ifdef COOPMAT
+                const bool here = d/(HSV/8) == pass;
+                const uint at = row*V_STRIDE + d%(HSV/8)*2;
+#else
+                const bool here = row/(TILE/2) == pass && d < HSV/4;
+                const uint at = row%(TILE/2)*(HSV/2) + 2*d;
+#endif
+                if (here && row < N) {
+                    vec4 sum = vec4(0.0);
+                    [[unroll]] for (uint s = 0; s < SUBGROUPS; ++s) {
+                        const uint from = s*TILE*TILE_STRIDE + at;
+                        sum += factor_sh[s*TILE + row]*uintBitsToFloat(uvec4(tile_sh[from], tile_sh[from + 1]));
+                    }
+                    joined[k][c] = sum;
+                } else if (pass == 0) {
+                    joined[k][c] = vec4(0.0);
+                }
+            }
+        }
+        barrier();
+    }
+    [[unroll]] for (uint k = 0; k < ROWS; ++k) {
+        const uint row = k*SUBGROUPS + sub;
+        if (row < N) {
+            if ((p.mask_n_head_log2 & ROTATES_RESULT) != 0) {
+                ROTATE(joined[k], HSV)
             }
             const uint head  = grouped ? iq2 + row : iq2;
             const uint token = grouped ? gqa_iq1 : row;
-            data_ov4[HSV/4*(p.ne1*(split + n_split*(token + p.ne2*iq3)) + head) + d] = sum;
-        }
-        barrier();
-#else
-        // room of a row of the sums of all subgroups: tile_sh as fp32 does not fit, so row by row through score_sh
-        [[unroll]] for (uint row = 0; row < Br; ++row) {
-            if (row < N) {
-                [[unroll]] for (uint e = 0; e < 4; ++e) {
-                    score_sh[square + e*LANES + lane] = sums[row][pass][e];
+            [[unroll]] for (uint c = 0; c < V_VECTORS; ++c) {
+                const uint d = c*LANES + lane;
+                if (d < HSV/4) {
+                    data_ov4[HSV/4*(p.ne1*(split + n_split*(token + p.ne2*iq3)) + head) + d] = joined[k][c];
                 }
             }
-            barrier();
-            if (row < N && sub == 0u && pass*LANES + lane < HSV/4) {
-                vec4 sum = vec4(0.0);
-                [[unroll]] for (uint s = 0; s < SUBGROUPS; ++s) {
-                    [[unroll]] for (uint e = 0; e < 4; ++e) {
-                        sum[e] += factor_sh[s*TILE + row]*score_sh[s*TILE*TILE + e*LANES + lane];
-                    }
-                }
-                const uint head  = grouped ? iq2 + row : iq2;
-                const uint token = grouped ? gqa_iq1 : row;
-                data_ov4[HSV/4*(p.ne1*(split + n_split*(token + p.ne2*iq3)) + head) + pass*LANES + lane] = sum;
-            }
-            barrier();
         }
-#endif
     }
 }

@@ -149,6 +149,28 @@ shared ivec3 best_sh[4];      // sub-scale, dot and norm of the best of each qua
 shared uint  code_sh[GROUP];
 shared uint  nan_sh;
 
+// The group times the Walsh-Hadamard matrix, in the order of sums of upstream's fwht.comp.
+float rotate(float x, uint thread) {
+    precise float value = x*inversesqrt(float(GROUP));
+    [[unroll]] for (uint h = 1u, turn = 0u; h < GROUP; h <<= 1u, ++turn) {
+        // two arrays in turn: a value is read before the next but one barrier
+        float other;
+        if (turn%2u == 0u) {
+            a_sh[thread] = value;
+            barrier();
+            other = a_sh[thread ^ h];
+        } else {
+            error_sh[thread] = value;
+            barrier();
+            other = error_sh[thread ^ h];
+        }
+        precise const float sum = (thread & h) == 0u ? value + other : other - value;
+        value = sum;
+    }
+    barrier();
+    return value;
+}
+
 // One round: the best of the sub-scales first, first + every, ... for each quarter, and the d of least squares for them. The threads of
 // a quarter share its sub-scales, and the values under each.
 float refit(float d, uint first, uint every, uint thread) {
@@ -165,14 +187,17 @@ float refit(float d, uint first, uint every, uint thread) {
     const uint at    = thread%QUARTER;
     const uint s     = first + at/parts*every;
     const int  mult  = int(135u + 8u*s);
+    int thresholds[LEVELS - 1];
+    [[unroll]] for (uint k = 0; k + 1 < LEVELS; ++k) {
+        thresholds[k] = ((level_of(k) + level_of(k + 1))*mult + 128)/256 - 1;
+    }
     int dot_ = 0, norm = 0;
-    for (uint i = at%parts; i < QUARTER; i += parts) {
-        const int x = whole_sh[q*QUARTER + i];
+    [[unroll]] for (uint i = 0; i < QUARTER; i += parts) {
+        const int x = whole_sh[q*QUARTER + i + at%parts];
         const int y = x >> 5;
         int level = level_of(0);
         [[unroll]] for (uint k = 0; k + 1 < LEVELS; ++k) {
-            const int threshold = ((level_of(k) + level_of(k + 1))*mult + 128)/256 - 1;
-            level += y > threshold ? level_of(k + 1) - level_of(k) : 0;
+            level += y > thresholds[k] ? level_of(k + 1) - level_of(k) : 0;
         }
         dot_ += x*level;
         norm += level*level;
@@ -180,7 +205,7 @@ float refit(float d, uint first, uint every, uint thread) {
     part_sh[thread] = ivec2(dot_, norm);
     barrier();
     if (at%parts == 0u) {
-        for (uint i = 1u; i < parts; ++i) {
+        [[unroll]] for (uint i = 1u; i < parts; ++i) {
             dot_ += part_sh[thread + i].x;
             norm += part_sh[thread + i].y;
         }
@@ -192,8 +217,11 @@ float refit(float d, uint first, uint every, uint thread) {
     barrier();
     if (at == 0u) {
         uint b = 0u;
-        for (uint i = 1u; i < tries; ++i) { // of equals the first
-            b = error_sh[thread + i*parts] < error_sh[thread + b*parts] ? i : b;
+        float least = error_sh[thread];
+        [[unroll]] for (uint i = 1u; i < tries; ++i) { // of equals the first
+            const float error = error_sh[thread + i*parts];
+            b = error < least ? i : b;
+            least = min(error, least);
         }
         best_sh[q] = ivec3(first + b*every, part_sh[thread + b*parts]);
     }
@@ -225,10 +253,14 @@ void main() {
     const uint per_row = p.ne00/GROUP;
     const uint i00 = g%per_row*GROUP;
     const uint row = g/per_row;
-    const uint i01 = row%p.ne01;
-    const uint i02 = row/p.ne01%p.ne02;
-    const uint i03 = row/p.ne01/p.ne02;
-    const uint index = data_i[i01*p.nb10 + i02%p.ne11*p.nb11 + i03%p.ne12*p.nb12 + (p.misalign_offsets >> 8 & 0xFFu)] I_LOW;
+    // as rows are stored by llama.cpp, without divisions
+    uint i01 = row, i02 = 0u, i03 = 0u;
+    if (p.ne02 > 1u || p.ne03 > 1u) {
+        i01 = row%p.ne01;
+        i02 = row/p.ne01%p.ne02;
+        i03 = row/p.ne01/p.ne02;
+    }
+    const uint index = data_i[i01*p.nb10 + (i02 > 0u ? i02%p.ne11 : 0u)*p.nb11 + (i03 > 0u ? i03%p.ne12 : 0u)*p.nb12 + (p.misalign_offsets >> 8 & 0xFFu)] I_LOW;
     const uint src   = i03*p.nb03 + i02*p.nb02 + i01*p.nb01 + i00*p.nb00 + (p.misalign_offsets >> 16);
     const uint dst   = (i03*p.nb23 + i02*p.nb22 + index*p.nb21 + i00/GROUP*p.nb20 + (p.misalign_offsets & 0xFFu))*WORDS;
 
@@ -236,7 +268,11 @@ void main() {
         nan_sh = 0u;
     }
     barrier();
-    const uint bits = floatBitsToUint(float(data_s[src + thread]));
+    float value = float(data_s[src + thread]);
+    if (p.param3 != 0) {
+        value = rotate(value, thread);
+    }
+    const uint bits = floatBitsToUint(value);
     const float a = uintBitsToFloat(min(bits & 0x7fffffffu, SATURATE));
     a_sh[thread] = a;
     if ((bits & 0x7fffffffu) > 0x7f800000u) {
