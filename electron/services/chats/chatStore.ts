@@ -233,13 +233,13 @@ export class ChatStore {
     });
   }
 
-  async restore(id: string): Promise<ChatSummary> {
-    await this.inOrder(id, async () => {
+  restore(id: string): Promise<ChatSummary> {
+    return this.inOrder(id, async () => {
       if (!isChatId(id)) throw gone('chat');
       await this.trash.giveBack(id, this.pathOf(id));
       await this.state(id);
+      return this.emitChange(id);
     });
-    return this.emitChange(id);
   }
 
   /** Deletes chats of the trash for good, with what was set aside of them. */

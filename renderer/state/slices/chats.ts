@@ -46,11 +46,10 @@ export function createChatsActions(tools: Tools) {
     }
   }
 
+  /** The list comes with the event: the chat may be in the trash again before this is answered. */
   async function restore(chatId: string): Promise<void> {
     try {
-      const chat = await client.call('chats.restore', { chatId });
-      const others = get().chats.list?.filter((other) => other.id !== chatId) ?? [];
-      patch('chats', { list: [chat, ...others] });
+      await client.call('chats.restore', { chatId });
     } catch (error) {
       report(error);
     }

@@ -4,6 +4,7 @@ import type { ChatSummary } from '@/electron/contract/chats';
 import { rememberFolders } from '@/renderer/app/stored';
 import { arrangeChats, folderNames, groupChats, searchChats } from '@/renderer/state/lib/chatList';
 import { selectProblem } from '@/renderer/state/slices/ui';
+import { Gate } from '@/test/fixtures/gate';
 import { openWindow } from '@/test/fixtures/renderer/window';
 import { message } from '@/test/fixtures/samples';
 import { attach, waiting } from '@/test/fixtures/services';
@@ -34,6 +35,24 @@ it('forgets a chat and brings it back, and undoes a refused removal', async () =
   expect(await chats.remove(lease)).toBe(false);
   expect(list().list).toHaveLength(3);
   expect(problem()).toEqual(full);
+});
+
+it('leaves a chat in the trash that went there again before its return was answered', async () => {
+  const { chats, call, list, lease, bridge } = await start();
+  const ids = () => list().list?.map(({ id }) => id);
+  await chats.remove(lease);
+  const reply = new Gate().hold();
+  bridge.answer('chats.restore', async (input: { chatId: string }) => {
+    const chat = await call('chats.restore', input);
+    await reply.pass();
+    return chat;
+  });
+  const restored = chats.restore(lease);
+  await vi.waitFor(() => expect(ids()).toContain(lease), waiting);
+  await chats.remove(lease);
+  reply.open();
+  await restored;
+  expect(ids()).not.toContain(lease);
 });
 
 it('renames at once, in the open chat too', async () => {
