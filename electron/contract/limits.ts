@@ -64,7 +64,11 @@ export const pathOrNoneSchema = z
   .max(limits.maxPathLength)
   .refine((path) => !path.includes('\0'), 'A path has no NUL.');
 export const pathSchema = pathOrNoneSchema.min(1);
-export const textSchema = z.string().max(limits.maxMessage);
+/** What a person wrote. Half of a surrogate pair, as a cut through an emoji leaves it, is no text to the engine: U+FFFD stands for it. */
+export const textSchema = z
+  .string()
+  .max(limits.maxMessage)
+  .overwrite((text) => text.toWellFormed());
 export const nothing = z.void();
 
 /** An operation: what goes in and what comes out, both checked at the boundary. */

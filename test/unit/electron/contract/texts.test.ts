@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { titleFrom } from '@/electron/contract/chats';
+import { operations } from '@/electron/contract/contract';
 import { fold, type Mark, marksIn, searchWords, snippetOf } from '@/electron/contract/lib/textSearch';
 
 const marked = (text: string, marks: Mark[]) => marks.map(([start, end]) => text.slice(start, end));
@@ -55,4 +56,9 @@ test.each([
   ['#hashtag - what is it?', '#hashtag - what is it?'],
 ])('title of %j', (text, title) => {
   expect(titleFrom(text)).toBe(title);
+});
+
+test('half of a surrogate pair is no text for the engine', () => {
+  const asked = { chatId: null, leafId: null, attachments: [], draft: 'a\ud800b 👩' };
+  expect(operations['turns.budget'].input.parse(asked).draft).toBe('a\ufffdb 👩');
 });
