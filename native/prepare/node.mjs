@@ -125,7 +125,8 @@ async function unpack({ name, integrity }, home) {
   fs.rmSync(tarball);
 }
 
-await cli(import.meta.url, async ([script, ...args]) => {
+// not awaited here: a script that imports this module would wait for it, and it for the script
+void cli(import.meta.url, async ([script, ...args]) => {
   if (!script) throw new PrepareError('usage: node native/prepare/node.mjs SCRIPT [arguments]');
   if (!isNewEnough()) {
     process.exitCode = await runUnderPinned([script, ...args]);

@@ -41,6 +41,13 @@ describe.skipIf(process.platform === 'win32')('a script of a command', () => {
     expect(cached()).toEqual([]);
   });
 
+  it('runs, too, where it imports the launcher itself', async () => {
+    const { run, write } = await repository({ npm: 'exit 1' });
+    write('script.mjs', "import { isNewEnough } from './native/prepare/node.mjs'; console.log(isNewEnough());");
+    const { stdout, stderr, status } = run();
+    expect([stdout, stderr, status]).toEqual(['true\n', '', 0]);
+  });
+
   it('runs on the pinned one else, which comes first in its path', async () => {
     const { root, run, write } = await repository({ npm: 'exit 1' });
     write(pinned, `#!/bin/sh\nexec '${process.execPath}' "$@"\n`);
