@@ -61,7 +61,12 @@ export default defineConfig({
           include: ['test/vulkan/**/*.test.ts'],
           pool: 'forks',
           // the first device, also where it is Mesa's software device, which llama.cpp leaves out by itself
-          env: { GOMP_SPINCOUNT: String(spinCount), GGML_VK_VISIBLE_DEVICES: '0' },
+          env: {
+            GOMP_SPINCOUNT: String(spinCount),
+            GGML_VK_VISIBLE_DEVICES: '0',
+            // ends the process where a token does not fit the memory that was planned for prompts (native/vulkan/fold.h)
+            GGML_SCHED_DEBUG_REALLOC: '1',
+          },
           // a software device compiles each pipeline for seconds
           testTimeout: 600_000,
           hookTimeout: 600_000,

@@ -64,11 +64,6 @@ std::string problem_of(ggml_backend_t backend, ggml_backend_t cpu, ggml_type typ
     const int differ = turbo_trial_differing_blocks(backend, type, 512, 20);
     if (differ < 0) return "SET_ROWS is not supported";
     if (differ > 0) return std::to_string(differ) + " blocks of the cache have other bytes";
-    const turbo_fold_trial layer = turbo_trial_folds(backend, cpu, type, 1);
-    if (layer.n_folded >= 0 && !(layer.cache_error < BOUND_OF_LAYER && layer.error < BOUND_OF_LAYER)) {
-        return "squared errors " + std::to_string(layer.cache_error) + " and " + std::to_string(layer.error) +
-               " of a layer whose rotations are folded";
-    }
     // prompts: the copy to f16 is one module for all types, and the attention over it upstream's
     const bool prompts = type == GGML_TYPE_TURBO4 || type == GGML_TYPE_TURBO4_64;
     for (const int n_tokens : prompts ? std::vector<int>{ 1, 64 } : std::vector<int>{ 1 }) {
@@ -77,6 +72,13 @@ std::string problem_of(ggml_backend_t backend, ggml_backend_t cpu, ggml_type typ
         if (!(error < (n_tokens == 1 ? BOUND : BOUND_OF_MANY))) {
             return "squared error " + std::to_string(error) + " of attention of " + std::to_string(n_tokens) +
                    " tokens";
+        }
+    }
+    if (type == GGML_TYPE_TURBO4) { // the rotations are the same code for all
+        const turbo_fold_trial layer = turbo_trial_folds(backend, cpu, type, 1);
+        if (layer.n_folded >= 0 && !(layer.cache_error < BOUND_OF_LAYER && layer.error < BOUND_OF_LAYER)) {
+            return "squared errors " + std::to_string(layer.cache_error) + " and " + std::to_string(layer.error) +
+                   " of a layer whose rotations are folded";
         }
     }
     return "";

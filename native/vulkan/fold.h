@@ -3,8 +3,9 @@
 // takes 4 us on a large GPU however small it is, and an 8B model has 144 of them a token.
 //
 // Before a graph is allocated, views of the product are led to what was rotated, the product loses its mark of being computed, and the
-// operation at its side gets one of ours. How long tensors live must not depend on what was folded: an allocation is planned on one
-// graph and used for others of the same sizes. So both sides of every candidate are kept until the last reader.
+// operation at its side gets one of ours. An allocation is planned on one graph and used for others of the same sizes, prompts and
+// single tokens, so neither the order of nodes nor how long tensors live may depend on what was folded: it is done after upstream has put
+// the nodes in order, and both sides of every candidate are kept until the last reader.
 #pragma once
 
 #include "ggml-backend-impl.h"
@@ -61,7 +62,8 @@ static ggml_tensor * turbo_vk_base(ggml_tensor * tensor) { return tensor->view_s
 
 static bool turbo_vk_is_rotation(const ggml_tensor * node) {
     return node->op == GGML_OP_MUL_MAT && ggml_get_op_params_i32(node, 1) == GGML_HINT_SRC0_IS_HADAMARD &&
-           node->type == GGML_TYPE_F32 && node->src[1]->type == GGML_TYPE_F32 && ggml_is_contiguous(node->src[1]);
+           node->type == GGML_TYPE_F32 && node->src[1]->type == GGML_TYPE_F32 && ggml_is_contiguous(node->src[1]) &&
+           !node->buffer; // not allocated yet
 }
 
 static std::vector<turbo_vk_rotation> turbo_vk_rotations(const ggml_cgraph * graph) {
@@ -137,8 +139,11 @@ static void turbo_vk_fold(const vk_device & device, ggml_cgraph * graph, ggml_ba
             for (ggml_tensor * reader : rotation.readers) {
                 params->add_alloc_dep(params->user_data, input, reader);
                 params->add_alloc_dep(params->user_data, product, reader);
+                // of one token it may be a view where it is a copy of many
+                if (input->op == GGML_OP_CONT)
+                    params->add_alloc_dep(params->user_data, turbo_vk_base(input->src[0]), reader);
             }
-            if (!now) return;
+            if (!now || (turbo_vk_marks(op) & mark)) return;
             turbo_vk_fold_one(rotation);
             turbo_vk_mark(op, mark);
         };
@@ -151,7 +156,9 @@ static void turbo_vk_fold(const vk_device & device, ggml_cgraph * graph, ggml_ba
                 fold(reader, turbo_vk_rotates_rows, true);
             }
         } else if (reader && reader->op == GGML_OP_FLASH_ATTN_EXT && turbo_vk_base(reader->src[0]) == product) {
-            if (turbo_vk_involves(reader->src[1]->type, reader->src[2]->type) && n == reader->src[0]->ne[0]) {
+            // a view at an offset may not lie as a buffer of a shader must
+            if (turbo_vk_involves(reader->src[1]->type, reader->src[2]->type) && n == reader->src[0]->ne[0] &&
+                product->src[1]->view_offs == 0) {
                 fold(reader, turbo_vk_rotates_query, turbo_vk_takes_decode(device, reader));
             }
         } else if (attention && turbo_vk_involves(attention->src[1]->type, attention->src[2]->type) &&

@@ -93,8 +93,13 @@ describe('a driver', () => {
   });
 
   it('is tested once', () => {
-    const folder = temporaryFolder();
-    const first = start(folder);
+    let folder = temporaryFolder();
+    let first = start(folder);
+    // Mesa's software device of Debian 12 ends some of the processes that compile many modules (docs/gpu.md)
+    for (let tries = 0; first.signal === 'SIGSEGV' && tries < 8; tries++) {
+      folder = temporaryFolder();
+      first = start(folder);
+    }
     expect(first.found.warnings).toEqual([]);
     const file = path.join(folder, 'vulkan-self-test.txt');
     const kept = fs.readFileSync(file, 'utf8');
