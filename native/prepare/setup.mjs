@@ -40,7 +40,14 @@ const PURPOSES = {
     ...{ tests: true, targets: ['engine'], portable: true, app: true, runtime: false, windows: true },
   },
   'windows-test': {
-    ...{ tests: true, targets: ['engine', 'tests'], portable: true, app: true, runtime: false, windows: true },
+    ...{
+      tests: true,
+      targets: ['engine', 'tests', 'weights'],
+      portable: true,
+      app: true,
+      runtime: false,
+      windows: true,
+    },
   },
   bench: { tests: false, targets: ['bench'], portable: false, app: false, runtime: false },
   quality: { tests: false, targets: ['engine', 'weights'], portable: false, app: false, runtime: false },

@@ -166,7 +166,8 @@ async function nativeProgram([program, what = '']) {
 /** Tests of vitest by Windows' Node, with the addon of Windows. */
 async function vitestInWine(project, files) {
   const node = await prepareWine();
-  const env = { CONCERTINA_ADDON: seenInWine(ADDON), NO_COLOR: '1' };
+  const quantize = seenInWine(path.join(WINDOWS_BIN, 'llama-quantize.exe'));
+  const env = { CONCERTINA_ADDON: seenInWine(ADDON), CONCERTINA_QUANTIZE: quantize, NO_COLOR: '1' };
   const script = path.join('node_modules', 'vitest', 'vitest.mjs');
   return vitest(project, files, async (args) => {
     const { code, output } = await runInWine(`vitest-${project}`, [node, script, ...args], {

@@ -9,7 +9,10 @@ import { BIN, BUILD } from '../../../native/prepare/paths.mjs';
 import { must, withLock } from '../../../native/prepare/process.mjs';
 import { readPin } from '../../../native/prepare/upstream.mjs';
 
-const QUANTIZE = path.join(BIN, process.platform === 'win32' ? 'llama-quantize.exe' : 'llama-quantize');
+/** The tests under Wine name the one that was cross-built. */
+const QUANTIZE =
+  process.env.CONCERTINA_QUANTIZE ??
+  path.join(BIN, process.platform === 'win32' ? 'llama-quantize.exe' : 'llama-quantize');
 
 /** @param {string} file @returns {string} SHA-256 of its content, hexadecimal */
 export const contentOf = (file) => createHash('sha256').update(fs.readFileSync(file)).digest('hex');
