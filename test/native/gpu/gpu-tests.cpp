@@ -2,8 +2,8 @@
 // of few rows (a decode kernel, over split and unsplit ranges) and of many (through K and V expanded to f16); and layers, whose
 // rotations the back end folds into these.
 // gpu-tests [TYPE | N | operations ...]: one line a case; fails where one differs, and where no GPU was found. N: layers with N new
-// tokens alone, operations: these alone. Mesa's software device of Debian 12 ends with a segmentation fault when one process
-// compiles some thirty modules, so it gets them in parts.
+// tokens alone, operations: these alone. Mesa's software device of Debian 12 ends some processes with a segmentation fault, the more
+// often the more they run, so it gets them in parts (docs/gpu.md).
 
 #include "trials.h"
 
