@@ -2,15 +2,18 @@
 // (shaders/set-rows.comp, shaders/decode.comp), and the result of attention by the kernel that wrote it. A product with the matrix
 // takes 4 us on a large GPU however small it is, and an 8B model has 144 of them a token.
 //
-// Before a graph is allocated, views of the product are led to what was rotated, the product loses its mark of being computed, and the
-// operation at its side gets one of ours. An allocation is planned on one graph and used for others of the same sizes, prompts and
-// single tokens, so neither the order of nodes nor how long tensors live may depend on what was folded: it is done after upstream has put
-// the nodes in order, and both sides of every candidate are kept until the last reader.
+// Before a graph is allocated, views of the product are led to what was rotated, and the operation at its side gets a mark of ours. An
+// allocation is planned on one graph and used for others of the same sizes, prompts and single tokens, so neither the order of nodes nor
+// how long tensors live may depend on what was folded. Rows are stored rotated for every number of tokens: their products leave the graph.
+// Products for query and result stay for prompts: where they are folded they only lose the mark of being computed, and both sides of every
+// candidate are kept until the last reader. All this is done after upstream has put the nodes in order.
 #pragma once
 
 #include "ggml-backend-impl.h"
 #include "ggml-impl.h"
 
+#include <algorithm>
+#include <iterator>
 #include <unordered_map>
 #include <vector>
 
@@ -113,19 +116,54 @@ static void turbo_vk_mark(ggml_tensor * op, int32_t mark) {
     ggml_set_op_params_i32(op, turbo_vk_mark_at, turbo_vk_marks(op) | mark);
 }
 
+static int turbo_vk_uses(const ggml_cgraph * graph, const ggml_tensor * tensor) {
+    for (int i = 0; i < graph->n_nodes; ++i) {
+        if (graph->nodes[i] == tensor) return ggml_node_get_use_count(graph, i);
+    }
+    return 0; // of another graph
+}
+
+// A node that computes nothing, holds no memory and keeps none.
+static void turbo_vk_drop(ggml_tensor * node, ggml_tensor * of) {
+    node->op = GGML_OP_NONE;
+    node->view_src = of;
+    std::fill(std::begin(node->src), std::end(node->src), nullptr);
+}
+
+// The view that `rows` stores is led to what was rotated, and what lay between is dropped. Behind RoPE the view and the store come next:
+// there upstream finds what it gives to one kernel (turbo_vk_fuses).
+static void turbo_vk_fold_rows(ggml_cgraph * graph, const turbo_vk_rotation & rotation, ggml_tensor * rows) {
+    ggml_tensor * view = rows->src[0];
+    ggml_tensor * input = rotation.product->src[1];
+    ggml_tensor * base = turbo_vk_base(input);
+    turbo_vk_fold_one(rotation);
+    turbo_vk_drop(rotation.product, base);
+    for (ggml_tensor * other : rotation.views) {
+        if (other != view) turbo_vk_drop(other, base);
+    }
+    while (input->view_src && ggml_op_is_empty(input->op) && turbo_vk_uses(graph, input) == 1) {
+        ggml_tensor * dropped = input;
+        input = input->src[0];
+        turbo_vk_drop(dropped, base);
+    }
+    view->src[0] = input;
+    ggml_tensor ** end = graph->nodes + graph->n_nodes;
+    ggml_tensor ** rope = std::find(graph->nodes, end, input);
+    if (rope == end || input->op != GGML_OP_ROPE || view->op != GGML_OP_VIEW || rows->src[1]->op != GGML_OP_NONE)
+        return;
+    for (ggml_tensor * node : { rows, view }) {
+        ggml_tensor ** at = std::find(rope, end, node);
+        std::rotate(rope + 1, at, at + 1);
+    }
+}
+
 // The attention whose result a product rotates, when nothing else reads that result; nullptr: none.
 static ggml_tensor * turbo_vk_rotated_attention(const ggml_cgraph * graph, const ggml_tensor * product) {
     ggml_tensor * tensor = product->src[1];
     ggml_tensor * attention = turbo_vk_base(tensor);
     if (attention->op != GGML_OP_FLASH_ATTN_EXT || tensor->view_offs != 0) return nullptr;
-    const auto uses = [&](const ggml_tensor * t) {
-        for (int i = 0; i < graph->n_nodes; ++i) {
-            if (graph->nodes[i] == t) return ggml_node_get_use_count(graph, i);
-        }
-        return 0; // of another graph
-    };
     for (;; tensor = tensor->src[0]) {
-        if (uses(tensor) != 1 || (tensor->flags & GGML_TENSOR_FLAG_OUTPUT)) return nullptr;
+        if (turbo_vk_uses(graph, tensor) != 1 || (tensor->flags & GGML_TENSOR_FLAG_OUTPUT)) return nullptr;
         if (tensor == attention) return attention;
     }
 }
@@ -135,15 +173,18 @@ static void turbo_vk_fold(const vk_device & device, ggml_cgraph * graph, ggml_ba
         if (!rotation.foldable || rotation.readers.empty()) continue;
         ggml_tensor * product = rotation.product;
         ggml_tensor * input = turbo_vk_base(product->src[1]);
-        const auto fold = [&](ggml_tensor * op, int32_t mark, bool now) {
+        const bool is_copy = input->op == GGML_OP_CONT; // of many tokens, where it may be a view of one
+        ggml_tensor * copied = is_copy ? turbo_vk_base(input->src[0]) : nullptr;
+        const auto keep = [&](ggml_tensor * tensor) {
             for (ggml_tensor * reader : rotation.readers) {
-                params->add_alloc_dep(params->user_data, input, reader);
-                params->add_alloc_dep(params->user_data, product, reader);
-                // of one token it may be a view where it is a copy of many
-                if (input->op == GGML_OP_CONT)
-                    params->add_alloc_dep(params->user_data, turbo_vk_base(input->src[0]), reader);
+                if (tensor) params->add_alloc_dep(params->user_data, tensor, reader);
             }
-            if (!now || (turbo_vk_marks(op) & mark)) return;
+        };
+        const auto fold = [&](ggml_tensor * op, int32_t mark) {
+            keep(input);
+            keep(product);
+            keep(copied);
+            if (!turbo_vk_takes_decode(device, op) || (turbo_vk_marks(op) & mark)) return;
             turbo_vk_fold_one(rotation);
             turbo_vk_mark(op, mark);
         };
@@ -153,17 +194,20 @@ static void turbo_vk_fold(const vk_device & device, ggml_cgraph * graph, ggml_ba
         if (reader && reader->op == GGML_OP_SET_ROWS && turbo_vk_base(reader->src[0]) == product) {
             if (turbo_vk_has(reader->type) && n == ggml_blck_size(reader->type) && reader->src[0]->ne[0] % n == 0 &&
                 ggml_is_contiguous(reader->src[0])) {
-                fold(reader, turbo_vk_rotates_rows, true);
+                keep(copied);
+                if (turbo_vk_marks(reader) & turbo_vk_rotates_rows) continue;
+                turbo_vk_mark(reader, turbo_vk_rotates_rows);
+                turbo_vk_fold_rows(graph, rotation, reader);
             }
         } else if (reader && reader->op == GGML_OP_FLASH_ATTN_EXT && turbo_vk_base(reader->src[0]) == product) {
             // a view at an offset may not lie as a buffer of a shader must
             if (turbo_vk_involves(reader->src[1]->type, reader->src[2]->type) && n == reader->src[0]->ne[0] &&
                 product->src[1]->view_offs == 0) {
-                fold(reader, turbo_vk_rotates_query, turbo_vk_takes_decode(device, reader));
+                fold(reader, turbo_vk_rotates_query);
             }
         } else if (attention && turbo_vk_involves(attention->src[1]->type, attention->src[2]->type) &&
                    n == attention->ne[0]) {
-            fold(attention, turbo_vk_rotates_result, turbo_vk_takes_decode(device, attention));
+            fold(attention, turbo_vk_rotates_result);
         }
     }
 }

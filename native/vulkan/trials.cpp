@@ -111,10 +111,12 @@ struct layer_result {
 };
 
 // Upstream's llama_mul_mat_hadamard.
-ggml_tensor * rotate(ggml_context * ctx, ggml_tensor * x, ggml_tensor * matrix) {
+ggml_tensor * rotate(
+    ggml_context * ctx, ggml_tensor * x, ggml_tensor * matrix, std::vector<const ggml_tensor *> & products) {
     const int64_t n = matrix->ne[0];
     ggml_tensor * product = ggml_mul_mat(ctx, matrix, ggml_reshape_2d(ctx, x, n, ggml_nelements(x) / n));
     ggml_mul_mat_set_hint(product, GGML_HINT_SRC0_IS_HADAMARD);
+    products.push_back(product);
     return ggml_reshape_4d(ctx, product, x->ne[0], x->ne[1], x->ne[2], x->ne[3]);
 }
 
@@ -131,18 +133,23 @@ layer_result run_layer(ggml_backend_t backend, ggml_backend_t cpu, ggml_type typ
     ggml_tensor * xq = ggml_new_tensor_3d(in, GGML_TYPE_F32, dim, n_head, n_tokens);
     ggml_tensor * xk = ggml_new_tensor_3d(in, GGML_TYPE_F32, dim, n_head_kv, n_tokens);
     ggml_tensor * xv = ggml_new_tensor_3d(in, GGML_TYPE_F32, dim, n_head_kv, n_tokens);
+    ggml_tensor * weight = ggml_new_tensor_1d(in, GGML_TYPE_F32, dim);
+    ggml_tensor * positions = ggml_new_tensor_1d(in, GGML_TYPE_I32, n_tokens);
     ggml_tensor * ids = ggml_new_tensor_1d(in, GGML_TYPE_I64, n_tokens);
     ggml_tensor * mask = ggml_new_tensor_2d(in, GGML_TYPE_F16, n_kv, n_tokens);
     ggml_tensor * k = ggml_new_tensor_2d(in, type, (int64_t) dim * n_head_kv, n_kv);
     ggml_tensor * v = ggml_new_tensor_2d(in, type, (int64_t) dim * n_head_kv, n_kv);
     const ggml_backend_buffer_ptr inputs(ggml_backend_alloc_ctx_tensors(in, backend));
 
-    // each is the result of an operation, as in a model
-    ggml_tensor * q_cur = rotate(ctx, ggml_scale(ctx, xq, 2.0f), matrix);
-    ggml_tensor * k_cur = rotate(ctx, ggml_scale(ctx, xk, 1.0f), matrix);
-    ggml_tensor * v_cur = rotate(ctx, ggml_scale(ctx, xv, 1.0f), matrix);
+    // each is the result of an operation, as in a model; K is normalized and turned, by either kind of RoPE
+    ggml_tensor * normalized = ggml_mul(ctx, ggml_rms_norm(ctx, xk, 1e-6f), weight);
+    const int rope = n_tokens % 2 ? GGML_ROPE_TYPE_NEOX : GGML_ROPE_TYPE_NORMAL;
+    std::vector<const ggml_tensor *> products;
+    ggml_tensor * q_cur = rotate(ctx, ggml_scale(ctx, xq, 2.0f), matrix, products);
+    ggml_tensor * k_cur = rotate(ctx, ggml_rope(ctx, normalized, positions, dim, rope), matrix, products);
+    ggml_tensor * v_cur = rotate(ctx, ggml_scale(ctx, xv, 1.0f), matrix, products);
     const auto store = [&](ggml_tensor * cache, ggml_tensor * rows) {
-        return ggml_set_rows(ctx, cache, ggml_reshape_2d(ctx, rows, cache->ne[0], n_tokens), ids);
+        return ggml_set_rows(ctx, cache, ggml_view_2d(ctx, rows, cache->ne[0], n_tokens, rows->nb[2], 0), ids);
     };
     const auto heads = [&](ggml_tensor * cache) {
         ggml_tensor * view = ggml_view_3d(ctx, cache, dim, n_head_kv, n_kv, ggml_row_size(type, dim), cache->nb[1], 0);
@@ -157,7 +164,7 @@ layer_result run_layer(ggml_backend_t backend, ggml_backend_t cpu, ggml_type typ
     ggml_prec_set_acc(attention, GGML_PREC_F32);
     if (!ggml_backend_supports_op(backend, attention)) return {};
     ggml_tensor * flat = ggml_reshape_2d(ctx, attention, (int64_t) dim * n_head, n_tokens);
-    ggml_tensor * result = ggml_scale(ctx, rotate(ctx, flat, matrix), 0.5f);
+    ggml_tensor * result = ggml_scale(ctx, rotate(ctx, flat, matrix, products), 0.5f);
     ggml_set_output(result);
     ggml_build_forward_expand(graph, result);
 
@@ -179,6 +186,8 @@ layer_result run_layer(ggml_backend_t backend, ggml_backend_t cpu, ggml_type typ
     }
     ggml_backend_tensor_set(matrix, hadamard.data(), 0, ggml_nbytes(matrix));
     std::mt19937 rng(3);
+    const std::vector<float> weights(dim, 0.75f);
+    ggml_backend_tensor_set(weight, weights.data(), 0, ggml_nbytes(weight));
     for (ggml_tensor * x : { xq, xk, xv }) {
         std::vector<float> values = gaussian(rng, (size_t) ggml_nelements(x), 1.0f);
         for (size_t i = 0; i < values.size(); i += 16) values[i] *= 8; // an outlier, which a rotation spreads
@@ -191,12 +200,15 @@ layer_result run_layer(ggml_backend_t backend, ggml_backend_t cpu, ggml_type typ
         ggml_backend_tensor_set(cache, bytes.data(), 0, bytes.size());
     }
     std::vector<int64_t> to(n_tokens);
+    std::vector<int32_t> at(n_tokens);
     std::vector<ggml_fp16_t> m((size_t) n_kv * n_tokens);
     for (int t = 0; t < n_tokens; ++t) {
         to[t] = n_kv - n_tokens + t;
+        at[t] = (int32_t) to[t];
         for (int i = 0; i < n_kv; ++i) m[(size_t) t * n_kv + i] = ggml_fp32_to_fp16(i <= to[t] ? 0.0f : -INFINITY);
     }
     ggml_backend_tensor_set(ids, to.data(), 0, ggml_nbytes(ids));
+    ggml_backend_tensor_set(positions, at.data(), 0, ggml_nbytes(positions));
     ggml_backend_tensor_set(mask, m.data(), 0, ggml_nbytes(mask));
 
     if (cpu) {
@@ -205,9 +217,8 @@ layer_result run_layer(ggml_backend_t backend, ggml_backend_t cpu, ggml_type typ
         ggml_backend_graph_compute(backend, graph);
     }
     layer_result done;
-    for (int i = 0; i < ggml_graph_n_nodes(graph); ++i) {
-        const ggml_tensor * node = ggml_graph_node(graph, i);
-        done.n_folded += node->op == GGML_OP_MUL_MAT && (node->flags & GGML_TENSOR_FLAG_COMPUTE) == 0;
+    for (const ggml_tensor * product : products) {
+        done.n_folded += product->op != GGML_OP_MUL_MAT || (product->flags & GGML_TENSOR_FLAG_COMPUTE) == 0;
     }
     for (ggml_tensor * cache : { k, v }) {
         std::vector<uint8_t> bytes(ggml_nbytes(cache));

@@ -51,8 +51,8 @@ static uint32_t turbo_vk_decode_subgroups(const vk_device & device, uint32_t hea
     // queries, and the levels of a byte for K and V
     const uint32_t shared = tile * row_k * half + 512 * sizeof(uint32_t);
     // a tile, its scores and weights, scales of K, factors of K and V, factor and state of each row
-    const uint32_t own = tile * row * half + tile * tile * (sizeof(float) + half) + tile * sizeof(float) +
-                         2 * tile * 4 * half + tile * 3 * sizeof(float);
+    const uint32_t own = tile * row * half + tile * (tile + 4) * sizeof(float) + tile * (tile + 8) * half +
+                         tile * sizeof(float) + 2 * tile * 4 * half + tile * 3 * sizeof(float);
     const uint32_t limit = device->properties.limits.maxComputeSharedMemorySize;
     return limit < shared ? 0 : std::min(128 / device->subgroup_size, (limit - shared) / own);
 }
@@ -121,9 +121,42 @@ template <typename F> static void turbo_vk_pipelines(vk_device & device, F && cr
         rows(device->pipeline_set_rows_i64[0][type], turbo_rows_f32_i64);
         rows(device->pipeline_set_rows_i32[1][type], turbo_rows_f16_i32);
         rows(device->pipeline_set_rows_i64[1][type], turbo_rows_f16_i64);
+        if (sizeof(vk_op_rms_norm_mul_rope_push_constants) <= device->properties.limits.maxPushConstantsSize) {
+            create(device, device->pipeline_cpy_f32_quant[type], "norm_rope_rows_turbo", turbo_norm_rope_rows.size,
+                turbo_norm_rope_rows.data, "main", 7, (uint32_t) sizeof(vk_op_rms_norm_mul_rope_push_constants),
+                { 1, 1, 1 }, { (uint32_t) type, group }, 1);
+        }
         create(device, device->pipeline_dequant_transpose[type], "dequant_turbo", turbo_dequant.size,
             turbo_dequant.data, "main", 2, 5 * sizeof(uint32_t), { 4096, 1, 1 }, { (uint32_t) type }, 1);
     }
 }
 
 #include "fold.h"
+
+// Whether K is normalized, turned and stored by one kernel: rope, a view of it and SET_ROWS from node i on. That kernel has a place in
+// upstream's table of copies from f32, where turbo types have none.
+static bool turbo_vk_fuses(ggml_backend_vk_context * ctx, const ggml_cgraph * graph, int i) {
+    const ggml_tensor * rope = graph->nodes[i];
+    const ggml_tensor * rows = graph->nodes[i + 2];
+    if (!turbo_vk_has(rows->type) || i < 2 || !ctx->device->pipeline_cpy_f32_quant[rows->type]) { return false; }
+    const ggml_tensor * norm = graph->nodes[i - 2];
+    const ggml_tensor * product = graph->nodes[i - 1];
+    if (norm->op != GGML_OP_RMS_NORM || product->op != GGML_OP_MUL || rope->src[0] != product) { return false; }
+    // otherwise upstream would come here for RoPE and the store alone
+    for (const int node : { i - 2, i - 1 }) {
+        if (ggml_node_get_use_count(graph, node) != 1 || (graph->nodes[node]->flags & GGML_TENSOR_FLAG_OUTPUT)) {
+            return false;
+        }
+    }
+    const ggml_tensor * weight = product->src[product->src[0] == norm];
+    return rope->ne[0] == ggml_blck_size(rows->type) && weight->ne[0] == rope->ne[0] && ggml_nrows(weight) == 1 &&
+           get_misalign_bytes(ctx, rows) == 0 && ggml_vk_can_fuse_rms_norm_mul_rope(ctx, graph, i - 2);
+}
+
+// Its pipeline and parameters; otherwise: upstream's for f16 and f32.
+static vk_pipeline turbo_vk_norm_rope(const vk_device & device, const ggml_tensor * rows,
+    vk_op_rms_norm_mul_rope_push_constants & pc, vk_pipeline otherwise) {
+    if (!turbo_vk_has(rows->type)) { return otherwise; }
+    pc.bin.param3 = turbo_vk_marks(rows);
+    return device->pipeline_cpy_f32_quant[rows->type];
+}

@@ -44,6 +44,7 @@ const uint K_WORDS = 1 + HSK*(K_FOUR ? 4 : 3)/32; // of a block
 const uint V_WORDS = 1 + HSV*(V_FOUR ? 4 : 3)/32;
 const uint K_UNITS = K_FOUR ? HSK/8 : HSK/32;     // of a block
 const uint V_UNITS = V_FOUR ? HSV/8 : HSV/32;
+const uint V_TABLE = K_FOUR == V_FOUR ? 0 : 256;  // where V's levels begin
 const uint K_TURNS = (TILE*K_UNITS + LANES - 1)/LANES; // units of a lane in a tile
 const uint V_TURNS = (TILE*V_UNITS + LANES - 1)/LANES;
 
@@ -51,16 +52,18 @@ const uint V_TURNS = (TILE*V_UNITS + LANES - 1)/LANES;
 const uint K_STRIDE    = HSK/4 + 2;
 const uint V_STRIDE    = HSV/4 + 2;
 const uint TILE_STRIDE = K_STRIDE > V_STRIDE ? K_STRIDE : V_STRIDE;
+const uint SCORE_STRIDE  = TILE/4 + 1;
+const uint WEIGHT_STRIDE = TILE/4 + 2;
 
 shared f16vec4  q_sh[TILE*K_STRIDE];
 shared uvec2    tile_sh[SUBGROUPS*TILE*TILE_STRIDE]; // four values in fp16, in the end two in fp32
-shared float    score_sh[SUBGROUPS*TILE*TILE];      // [row][position]
-shared float16_t weight_sh[SUBGROUPS*TILE*TILE];    // [row][position]
-shared float    d_sh[SUBGROUPS*TILE];               // of the blocks of K
+shared vec4     score_sh[SUBGROUPS*TILE*SCORE_STRIDE];  // [row][position]
+shared f16vec4  weight_sh[SUBGROUPS*TILE*WEIGHT_STRIDE]; // [row][position]
+shared vec4     d_sh[SUBGROUPS*TILE/4];             // of the blocks of K
 shared f16vec4  step_sh[SUBGROUPS*2*TILE];          // what the levels of a quarter are multiplied by, of K, then of V
 shared float    factor_sh[SUBGROUPS*TILE];
 shared vec2     state_sh[SUBGROUPS*TILE];           // m and l of each row
-shared uint     pair_sh[512];                       // the levels of the two codes of a byte, for K and for V
+shared uint     pair_sh[V_TABLE + 256];             // the levels of the two codes of a byte, for K and for V
 
 #define LOWEST (-1.7e38)                            // as upstream's, half of the most negative number: differences stay finite
 const float SLACK  = 4.0;                           // a new maximum less than this above the old one rescales nothing
@@ -102,7 +105,8 @@ void main() {
     }
 
     const uint tile   = sub*TILE*TILE_STRIDE;
-    const uint square = sub*TILE*TILE;
+    const uint scores  = sub*TILE*SCORE_STRIDE;
+    const uint weights = sub*TILE*WEIGHT_STRIDE;
     const uint heads  = sub*2*TILE;
 
     float m[LANE_ROWS], l[LANE_ROWS];
@@ -158,12 +162,12 @@ void main() {
     READ_V(first)
     READ_BIAS(first)
 #endif
-    for (uint i = tid; i < 512u; i += WorkGroupSize) {
-        const bool four = turbo_is_four(i < 256u ? FaTypeK : FaTypeV);
+    [[dont_unroll]] for (uint i = tid; i < V_TABLE + 256u; i += WorkGroupSize) {
+        const bool four = i < 256u ? K_FOUR : V_FOUR;
         pair_sh[i] = packHalf2x16(four ? vec2(turbo4_level(i), turbo4_level(i >> 4)) : vec2(turbo3_level(i), turbo3_level(i >> 4)));
     }
     const uint q_offset = gqa_iq1*p.nb01 + (iq2*p.nb02 + iq3*p.nb03)/4;
-    for (uint row = sub; row < TILE; row += SUBGROUPS) {
+    [[dont_unroll]] for (uint row = sub; row < TILE; row += SUBGROUPS) {
         vec4 query[K_VECTORS];
         [[unroll]] for (uint c = 0; c < K_VECTORS; ++c) {
             const uint d = c*LANES + lane;
@@ -181,6 +185,12 @@ void main() {
     }
     barrier();
 
+#ifdef COOPMAT
+    MATRIX(float16_t, gl_MatrixUseA) query[HSK/16];
+    [[unroll]] for (uint d = 0; d < HSK/16; ++d) {
+        coopMatLoad(query[d], q_sh, 4*d, K_STRIDE, gl_CooperativeMatrixLayoutRowMajor);
+    }
+#endif
     bool begun = false; // otherwise the sums are 0
     [[dont_unroll]] for (; first < last; first += SUBGROUPS*TILE) {
         const uint following = first + SUBGROUPS*TILE;
@@ -193,7 +203,7 @@ void main() {
 #endif
             const float d = turbo_d(head);
             if (i < TILE) {
-                d_sh[sub*TILE + i] = d;
+                d_sh[(sub*TILE + i)/4][i%4] = d;
             }
             const vec4 factors = vec4(turbo_factor(head, 0u), turbo_factor(head, 1u), turbo_factor(head, 2u), turbo_factor(head, 3u));
             step_sh[heads + i] = f16vec4(i < TILE ? factors : d*factors);
@@ -224,11 +234,9 @@ void main() {
         [[unroll]] for (uint d = 0; d < HSK/16; ++d) {
             MATRIX(float16_t, gl_MatrixUseB) keys;
             coopMatLoad(keys, tile_sh, tile + 4*d, TILE_STRIDE, gl_CooperativeMatrixLayoutColumnMajor);
-            MATRIX(float16_t, gl_MatrixUseA) query;
-            coopMatLoad(query, q_sh, 4*d, K_STRIDE, gl_CooperativeMatrixLayoutRowMajor);
-            products = coopMatMulAdd(query, keys, products);
+            products = coopMatMulAdd(query[d], keys, products);
         }
-        coopMatStore(products, score_sh, square, TILE, gl_CooperativeMatrixLayoutRowMajor);
+        coopMatStore(products, score_sh, scores, SCORE_STRIDE, gl_CooperativeMatrixLayoutRowMajor);
 #else
         for (uint i = lane; i < N*TILE; i += LANES) {
             const uint row = i/TILE;
@@ -237,7 +245,7 @@ void main() {
             [[unroll]] for (uint d = 0; d < HSK/4; ++d) {
                 sum += dot(vec4(q_sh[row*K_STRIDE + d]), unpacked(tile_sh[key + d]));
             }
-            score_sh[square + i] = sum;
+            score_sh[scores + row*SCORE_STRIDE + i%TILE/4][i%4] = sum;
         }
 #endif
         sync_subgroup();
@@ -252,7 +260,7 @@ void main() {
                 const uint pos = first + part + c;
                 float s = -1.0/0.0;
                 if (row < N && pos < last) {
-                    s = score_sh[square + row*TILE + part + c]*d_sh[sub*TILE + part + c];
+                    s = score_sh[scores + row*SCORE_STRIDE + (part + c)/4][c%4]*d_sh[(sub*TILE + part + c)/4][c%4];
                     if (LOGIT_SOFTCAP) {
                         s = p.logit_softcap*tanh(s);
                     }
@@ -280,22 +288,22 @@ void main() {
                 const float factor = exp(m[r] - next);
                 m[r] = next;
                 l[r] *= factor;
-                factor_sh[sub*TILE + row] = factor;
-                sync_subgroup();
 #ifdef COOPMAT
                 if (begun) {
+                    // a matrix of the factors, in the room of the scores, which all lanes have read
+                    [[unroll]] for (uint c = 0; c < POSITIONS; c += 4) {
+                        score_sh[scores + row*SCORE_STRIDE + (part + c)/4] = vec4(factor);
+                    }
+                    sync_subgroup();
+                    MATRIX(float, gl_MatrixUseAccumulator) factors;
+                    coopMatLoad(factors, score_sh, scores, SCORE_STRIDE, gl_CooperativeMatrixLayoutRowMajor);
                     [[unroll]] for (uint d = 0; d < HSV/16; ++d) {
-                        coopMatStore(sums[d], score_sh, square, TILE, gl_CooperativeMatrixLayoutRowMajor);
-                        sync_subgroup();
-                        [[unroll]] for (uint i = 0; i < TILE*TILE; i += LANES) {
-                            score_sh[square + i + lane] *= factor_sh[sub*TILE + (i + lane)/TILE];
-                        }
-                        sync_subgroup();
-                        coopMatLoad(sums[d], score_sh, square, TILE, gl_CooperativeMatrixLayoutRowMajor);
-                        sync_subgroup();
+                        sums[d] = sums[d]*factors;
                     }
                 }
 #else
+                factor_sh[sub*TILE + row] = factor;
+                sync_subgroup();
                 const uint rows = LANES < TILE ? LANES : TILE;
                 [[unroll]] for (uint i = 0; i < rows; ++i) {
                     const uint at = LANES < TILE ? r*LANES + i : i;
@@ -307,10 +315,10 @@ void main() {
                 }
 #endif
             }
-            [[unroll]] for (uint c = 0; c < POSITIONS; ++c) {
-                const float weight = exp(score[c] - m[r]);
-                l[r] += weight;
-                weight_sh[square + row*TILE + part + c] = float16_t(weight);
+            [[unroll]] for (uint c = 0; c < POSITIONS; c += 4) {
+                const vec4 weight = exp(vec4(score[c], score[c + 1], score[c + 2], score[c + 3]) - m[r]);
+                l[r] += weight.x + weight.y + weight.z + weight.w;
+                weight_sh[weights + row*WEIGHT_STRIDE + (part + c)/4] = f16vec4(weight);
             }
         }
 
@@ -320,14 +328,14 @@ void main() {
         [[unroll]] for (uint t = 0; t < V_TURNS; ++t) {
             const uint i = t*LANES + lane;
             if (i < TILE*V_UNITS) {
-                expand(V_FOUR, HSV, 256u, heads + TILE, i/V_UNITS, i%V_UNITS, v_next[t]);
+                expand(V_FOUR, HSV, V_TABLE, heads + TILE, i/V_UNITS, i%V_UNITS, v_next[t]);
             }
         }
         READ_V(following)
 #else
         [[dont_unroll]] for (uint i = lane; i < TILE*V_UNITS; i += LANES) {
             const uint pos = min(first + i/V_UNITS, KV - 1u);
-            expand(V_FOUR, HSV, 256u, heads + TILE, i/V_UNITS, i%V_UNITS,
+            expand(V_FOUR, HSV, V_TABLE, heads + TILE, i/V_UNITS, i%V_UNITS,
                 READ_UNIT(data_v, V_FOUR, HSV, (v_offset + pos*v_stride)*V_WORDS, i%V_UNITS));
         }
 #endif
@@ -335,12 +343,12 @@ void main() {
 
 #ifdef COOPMAT
         begun = true;
-        MATRIX(float16_t, gl_MatrixUseA) weights;
-        coopMatLoad(weights, weight_sh, square, TILE, gl_CooperativeMatrixLayoutRowMajor);
+        MATRIX(float16_t, gl_MatrixUseA) weight;
+        coopMatLoad(weight, weight_sh, weights, WEIGHT_STRIDE, gl_CooperativeMatrixLayoutRowMajor);
         [[unroll]] for (uint d = 0; d < HSV/16; ++d) {
             MATRIX(float16_t, gl_MatrixUseB) values;
             coopMatLoad(values, tile_sh, tile + 4*d, TILE_STRIDE, gl_CooperativeMatrixLayoutRowMajor);
-            sums[d] = coopMatMulAdd(weights, values, sums[d]);
+            sums[d] = coopMatMulAdd(weight, values, sums[d]);
         }
 #else
         [[unroll]] for (uint c = 0; c < V_VECTORS; ++c) {
@@ -350,7 +358,7 @@ void main() {
                     const vec4 value = unpacked(tile_sh[tile + i*TILE_STRIDE + d]);
                     [[unroll]] for (uint r = 0; r < Br; ++r) {
                         if (r < N) {
-                            sums[r][c] += float(weight_sh[square + r*TILE + i])*value;
+                            sums[r][c] += float(weight_sh[weights + r*WEIGHT_STRIDE + i/4][i%4])*value;
                         }
                     }
                 }

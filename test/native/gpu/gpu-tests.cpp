@@ -58,8 +58,9 @@ void test_layers(
         char text[100];
         snprintf(text, sizeof(text), "%d of 4 rotations folded, squared errors %.1e of the cache, %.1e of the result",
             trial.n_folded, trial.cache_error, trial.error);
-        // the CPU rounds the query of few tokens to int8
-        const bool ok = trial.n_folded == n_folded && trial.cache_error < 1e-5 && trial.error < 1e-4;
+        // the CPU rounds the query of few tokens to int8; where sines differ in the last bit, some values of K get the next level
+        const bool ok =
+            trial.n_folded == n_folded && trial.cache_error < 1e-4 && trial.error < (n_tokens > 16 ? 1e-4 : 1e-3);
         report(ok,
             std::string(ggml_type_name(type)) + ", a layer with " + std::to_string(n_tokens) + " new tokens: " + text);
     }
