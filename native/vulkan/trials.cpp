@@ -141,8 +141,9 @@ layer_result run_layer(ggml_backend_t backend, ggml_backend_t cpu, ggml_type typ
     ggml_tensor * v = ggml_new_tensor_2d(in, type, (int64_t) dim * n_head_kv, n_kv);
     const ggml_backend_buffer_ptr inputs(ggml_backend_alloc_ctx_tensors(in, backend));
 
-    // each is the result of an operation, as in a model; K is normalized and turned, by either kind of RoPE
-    ggml_tensor * normalized = ggml_mul(ctx, ggml_rms_norm(ctx, xk, 1e-6f), weight);
+    // each is the result of an operation, as in a model; K is turned, by either kind of RoPE, and mostly normalized before
+    ggml_tensor * before = n_tokens % 3 ? ggml_rms_norm(ctx, xk, 1e-6f) : ggml_scale(ctx, xk, 0.5f);
+    ggml_tensor * normalized = n_tokens % 3 ? ggml_mul(ctx, before, weight) : before;
     const int rope = n_tokens % 2 ? GGML_ROPE_TYPE_NEOX : GGML_ROPE_TYPE_NORMAL;
     std::vector<const ggml_tensor *> products;
     ggml_tensor * q_cur = rotate(ctx, ggml_scale(ctx, xq, 2.0f), matrix, products);

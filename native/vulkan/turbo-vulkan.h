@@ -101,6 +101,15 @@ static void turbo_vk_attention(
     size = module.size;
 }
 
+// Kernels that turn and store K have places in upstream's tables of copies from and to f32, where turbo types have none.
+static vk_pipeline & turbo_vk_rope_rows(const vk_device & device, ggml_type type) {
+    return device->pipeline_cpy_quant_f32[type];
+}
+
+static vk_pipeline & turbo_vk_norm_rope_rows(const vk_device & device, ggml_type type) {
+    return device->pipeline_cpy_f32_quant[type];
+}
+
 // The pipelines, in upstream's own tables. create: ggml_vk_load_shaders' own function.
 template <typename F> static void turbo_vk_pipelines(vk_device & device, F && create) {
     const bool xe1 = device->vendor_id == VK_VENDOR_ID_INTEL &&
@@ -121,11 +130,16 @@ template <typename F> static void turbo_vk_pipelines(vk_device & device, F && cr
         rows(device->pipeline_set_rows_i64[0][type], turbo_rows_f32_i64);
         rows(device->pipeline_set_rows_i32[1][type], turbo_rows_f16_i32);
         rows(device->pipeline_set_rows_i64[1][type], turbo_rows_f16_i64);
-        if (sizeof(vk_op_rms_norm_mul_rope_push_constants) <= device->properties.limits.maxPushConstantsSize) {
-            create(device, device->pipeline_cpy_f32_quant[type], "norm_rope_rows_turbo", turbo_norm_rope_rows.size,
-                turbo_norm_rope_rows.data, "main", 7, (uint32_t) sizeof(vk_op_rms_norm_mul_rope_push_constants),
-                { 1, 1, 1 }, { (uint32_t) type, group }, 1);
-        }
+        const auto turned = [&](vk_pipeline & pipeline, const turbo_spirv & module, uint32_t n_buffers, size_t pc,
+                                std::array<uint32_t, 3> denominators) {
+            if (pc > device->properties.limits.maxPushConstantsSize) { return; }
+            create(device, pipeline, "rope_rows_turbo", module.size, module.data, "main", n_buffers, (uint32_t) pc,
+                denominators, { (uint32_t) type, group }, 1);
+        };
+        turned(
+            turbo_vk_rope_rows(device, type), turbo_rope_rows, 5, sizeof(vk_op_rope_push_constants), { 1, group, 1 });
+        turned(turbo_vk_norm_rope_rows(device, type), turbo_norm_rope_rows, 7,
+            sizeof(vk_op_rms_norm_mul_rope_push_constants), { 1, 1, 1 });
         create(device, device->pipeline_dequant_transpose[type], "dequant_turbo", turbo_dequant.size,
             turbo_dequant.data, "main", 2, 5 * sizeof(uint32_t), { 4096, 1, 1 }, { (uint32_t) type }, 1);
     }
@@ -133,30 +147,33 @@ template <typename F> static void turbo_vk_pipelines(vk_device & device, F && cr
 
 #include "fold.h"
 
-// Whether K is normalized, turned and stored by one kernel: rope, a view of it and SET_ROWS from node i on. That kernel has a place in
-// upstream's table of copies from f32, where turbo types have none.
+// Whether K is turned and stored by one kernel, perhaps normalized before: RoPE, a view of it and SET_ROWS from node i on. Upstream asks
+// first for all five nodes, then for these three.
 static bool turbo_vk_fuses(ggml_backend_vk_context * ctx, const ggml_cgraph * graph, int i) {
     const ggml_tensor * rope = graph->nodes[i];
     const ggml_tensor * rows = graph->nodes[i + 2];
-    if (!turbo_vk_has(rows->type) || i < 2 || !ctx->device->pipeline_cpy_f32_quant[rows->type]) { return false; }
-    const ggml_tensor * norm = graph->nodes[i - 2];
-    const ggml_tensor * product = graph->nodes[i - 1];
-    if (norm->op != GGML_OP_RMS_NORM || product->op != GGML_OP_MUL || rope->src[0] != product) { return false; }
-    // otherwise upstream would come here for RoPE and the store alone
-    for (const int node : { i - 2, i - 1 }) {
-        if (ggml_node_get_use_count(graph, node) != 1 || (graph->nodes[node]->flags & GGML_TENSOR_FLAG_OUTPUT)) {
-            return false;
-        }
+    const int mode = ggml_get_op_params_i32(rope, 2);
+    if (!turbo_vk_has(rows->type) || (mode != GGML_ROPE_TYPE_NORMAL && mode != GGML_ROPE_TYPE_NEOX)) { return false; }
+    if (rope->src[0]->type != GGML_TYPE_F32 || rope->ne[0] != ggml_blck_size(rows->type)) { return false; }
+    if (get_misalign_bytes(ctx, rows) != 0) { return false; }
+    const ggml_tensor * product = rope->src[0];
+    const ggml_tensor * norm = i < 2 ? nullptr : graph->nodes[i - 2];
+    if (norm && norm->op == GGML_OP_RMS_NORM && graph->nodes[i - 1] == product && product->op == GGML_OP_MUL &&
+        ggml_vk_can_fuse_rms_norm_mul_rope(ctx, graph, i - 2)) {
+        const ggml_tensor * weight = product->src[product->src[0] == norm];
+        return weight->ne[0] == rope->ne[0] && ggml_nrows(weight) == 1;
     }
-    const ggml_tensor * weight = product->src[product->src[0] == norm];
-    return rope->ne[0] == ggml_blck_size(rows->type) && weight->ne[0] == rope->ne[0] && ggml_nrows(weight) == 1 &&
-           get_misalign_bytes(ctx, rows) == 0 && ggml_vk_can_fuse_rms_norm_mul_rope(ctx, graph, i - 2);
+    return true;
 }
 
-// Its pipeline and parameters; otherwise: upstream's for f16 and f32.
-static vk_pipeline turbo_vk_norm_rope(const vk_device & device, const ggml_tensor * rows,
-    vk_op_rms_norm_mul_rope_push_constants & pc, vk_pipeline otherwise) {
-    if (!turbo_vk_has(rows->type)) { return otherwise; }
-    pc.bin.param3 = turbo_vk_marks(rows);
-    return device->pipeline_cpy_f32_quant[rows->type];
+// What upstream's kernels of RoPE get for a store, with the mark of ours in the highest bit (shaders/rope-rows.comp).
+static uint32_t turbo_vk_stride(const ggml_tensor * rows, uint32_t stride) {
+    return turbo_vk_has(rows->type) ? stride | (uint32_t) turbo_vk_marks(rows) << 31 : stride;
+}
+
+// The same for K that is normalized before: its pipeline, with the mark put into `pc`.
+static vk_pipeline turbo_vk_norm_rope(
+    const vk_device & device, const ggml_tensor * rows, vk_op_rope_push_constants & pc) {
+    pc.set_rows_stride = turbo_vk_stride(rows, pc.set_rows_stride);
+    return turbo_vk_norm_rope_rows(device, rows->type);
 }

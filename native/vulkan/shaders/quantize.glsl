@@ -8,19 +8,15 @@ layout (constant_id = 0) const uint TYPE  = TURBO4;
 layout (constant_id = 1) const uint GROUP = 128; // turbo_group(TYPE)
 layout (local_size_x_id = 1) in;
 
-layout (push_constant) uniform parameter {
-    // vk_op_binary_push_constants
-    uint ne;
-    uint ne00, ne01, ne02, ne03, nb00, nb01, nb02, nb03;
-    uint ne10, ne11, ne12, ne13, nb10, nb11, nb12, nb13;
-    uint ne20, ne21, ne22, ne23, nb20, nb21, nb22, nb23;
-    uint misalign_offsets;
-    float param1, param2;
-    int param3; // fold.h
-#ifdef NORM_ROPE
-    rope_params rope;
-#endif
-} p;
+// vk_op_binary_push_constants
+#define BINARY_PARAMETERS                                                                                 \
+    uint ne;                                                                                              \
+    uint ne00, ne01, ne02, ne03, nb00, nb01, nb02, nb03;                                                  \
+    uint ne10, ne11, ne12, ne13, nb10, nb11, nb12, nb13;                                                  \
+    uint ne20, ne21, ne22, ne23, nb20, nb21, nb22, nb23;                                                  \
+    uint misalign_offsets;                                                                                \
+    float param1, param2;                                                                                 \
+    int param3;
 
 const bool FOUR    = TYPE == TURBO4 || TYPE == TURBO4_64;
 const uint LEVELS  = FOUR ? 8 : 4;
@@ -229,13 +225,13 @@ float refit(float d, uint first, uint every, uint thread) {
     return r;
 }
 
-// Codes the group into the block at word `dst`; value: of this thread.
-void store_group(float value, uint thread, uint dst) {
+// Codes the group, rotated before or not, into the block at word `dst`; value: of this thread.
+void store_group(float value, bool rotates, uint thread, uint dst) {
     if (thread == 0u) {
         nan_sh = 0u;
     }
     barrier();
-    if (p.param3 != 0) {
+    if (rotates) {
         value = rotate(value, thread);
     }
     const uint bits = floatBitsToUint(value);

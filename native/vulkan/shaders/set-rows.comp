@@ -10,6 +10,10 @@ layout (binding = 2) writeonly buffer Q { uint data_q[]; };
 
 #include "quantize.glsl"
 
+layout (push_constant) uniform parameter {
+    BINARY_PARAMETERS // param3: fold.h
+} p;
+
 void main() {
     const uint thread = gl_LocalInvocationID.x;
     const uint g = gl_WorkGroupID.z*262144u + gl_WorkGroupID.y*512u + gl_WorkGroupID.x;
@@ -30,5 +34,5 @@ void main() {
     const uint src   = i03*p.nb03 + i02*p.nb02 + i01*p.nb01 + i00*p.nb00 + (p.misalign_offsets >> 16);
     const uint dst   = (i03*p.nb23 + i02*p.nb22 + index*p.nb21 + i00/GROUP*p.nb20 + (p.misalign_offsets & 0xFFu))*WORDS;
 
-    store_group(float(data_s[src + thread]), thread, dst);
+    store_group(float(data_s[src + thread]), p.param3 != 0, thread, dst);
 }
