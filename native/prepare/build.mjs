@@ -40,6 +40,14 @@ const WINDOWS = {
   options: [`-DCMAKE_TOOLCHAIN_FILE=${path.join(NATIVE, 'windows', 'toolchain.cmake')}`],
 };
 
+const SANITIZE = '-fsanitize=address -fno-omit-frame-pointer -g1';
+/** For this machine, with AddressSanitizer: what loads it needs the sanitizer's library before all others (test/fuzz/run.mjs). */
+const SANITIZED = {
+  out: path.join(BUILD, 'native-addon-sanitized'),
+  executable: '',
+  options: ['C', 'CXX'].map((language) => `-DCMAKE_${language}_FLAGS=${SANITIZE}`),
+};
+
 const LOG_LINES_SHOWN = 40;
 
 /** Folders whose content decides the build, besides the patched tree. */
@@ -55,6 +63,7 @@ const SOURCE_FILE = /\.(c|cc|cpp|h|hpp|inl|m|mm|metal|comp|glsl|cmake|txt)$/;
  * @param {boolean} [options.portable] for any x86-64 with AVX2 instead of this machine's CPU
  * @param {boolean} [options.arm64] for Linux on any 64-bit Arm, in a folder of its own
  * @param {boolean} [options.windows] for Windows x64 with AVX2, in a folder of its own
+ * @param {boolean} [options.sanitized] with AddressSanitizer, in a folder of its own
  * @param {(message: string) => void} [options.onNote] hears why it takes longer than expected: another process, a moved folder
  * @returns {Promise<{bin: string, built: boolean}>} bin: the folder of the products
  * @throws {PrepareError} with the end of the log and its path
@@ -65,10 +74,11 @@ export async function buildEngine({
   portable = false,
   arm64 = false,
   windows = false,
+  sanitized = false,
   onNote = console.error,
 } = {}) {
   const names = [...new Set(targets.flatMap((target) => TARGETS[target] ?? [target]))];
-  const system = windows ? WINDOWS : arm64 ? ARM64 : HERE;
+  const system = windows ? WINDOWS : arm64 ? ARM64 : sanitized ? SANITIZED : HERE;
   const lock = `${system.out}.lock`;
   return withLock(lock, () => build({ onProgress, names, portable: portable || windows, system, onNote }), onNote);
 }

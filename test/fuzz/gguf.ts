@@ -30,14 +30,21 @@ const files = {
   tiny: 'test/fixtures/models/concertina-tiny-q8_0.gguf',
   small: 'assets/models/concertina-small-q6_K.gguf',
 };
+/** of an engine with AddressSanitizer (`--sanitize`); the app lets none of these through */
+const sanitizer = Object.fromEntries(
+  ['LD_PRELOAD', 'ASAN_OPTIONS'].flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
+) as Record<string, string>;
 /** small enough that a load is mostly the reading of the file */
 const context = contextSettingsSchema.parse({ nCtx: 512, typeK: 'q8_0', typeV: 'q8_0', threads: 1 });
 
 export async function gguf(folder: string): Promise<Attack<Case>> {
   const engineFile = path.resolve('build', 'app', 'engine.cjs');
   const originals = { tiny: readGguf(path.resolve(files.tiny)), small: readGguf(path.resolve(files.small)) };
-  const inspector = new ModelInspector(() => forkProcess(engineFile, inspectorArguments(folder)), silentLogger);
-  const host = new EngineHost(() => forkProcess(engineFile, engineArguments(folder)), silentLogger);
+  const inspector = new ModelInspector(
+    () => forkProcess(engineFile, inspectorArguments(folder), sanitizer),
+    silentLogger,
+  );
+  const host = new EngineHost(() => forkProcess(engineFile, engineArguments(folder), sanitizer), silentLogger);
   let engineEnded = '';
   host.crashed.on((report) => {
     engineEnded = JSON.stringify(report);

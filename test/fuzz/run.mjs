@@ -1,14 +1,16 @@
 // `npm run fuzz`: input that nobody means well, against the real code. Each target has a process of its own, so that what ends it
 // is found and saved; what was found once is replayed first (test/fuzz/corpus). Prints one line of figures for each target, and
 // ends with 1 where something crashed, hung or failed without a reason.
-// CLI: npm run fuzz -- [--target gguf,ipc] [--seed 1] [--seconds 10 | --cases 1000] [--first 0] [--replay FILE]
+// CLI: npm run fuzz -- [--target gguf,ipc] [--seed 1] [--seconds 10 | --cases 1000] [--first 0] [--replay FILE] [--sanitize]
 
 import { fork } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundleForNode } from '../../electron/build.mjs';
+import { buildEngine } from '../../native/prepare/build.mjs';
 import { BUILD, ROOT } from '../../native/prepare/paths.mjs';
+import { run as runProgram } from '../../native/prepare/process.mjs';
 import { CommandError, list, number, OptionError, runCommand } from '../bench/command.mjs';
 
 /** in the order of their lines */
@@ -19,6 +21,8 @@ const HANG_MS = 120_000;
 const SLACK_MS = 300_000;
 const FOLDER = path.join(BUILD, 'fuzz');
 const FAILED = path.join(FOLDER, 'failed');
+/** what AddressSanitizer writes: its reports, `.PID` behind the name */
+const SANITIZER_LOG = path.join(FOLDER, 'sanitizer');
 const CORPUS = path.join(ROOT, 'test', 'fuzz', 'corpus');
 
 /**
@@ -39,7 +43,15 @@ async function main(args) {
   const text = /** @type {const} */ ({ type: 'string' });
   const { values } = parseArgs({
     args,
-    options: { target: text, seed: text, seconds: text, cases: text, first: text, replay: text },
+    options: {
+      target: text,
+      seed: text,
+      seconds: text,
+      cases: text,
+      first: text,
+      replay: text,
+      sanitize: { type: 'boolean' },
+    },
   });
   const known = (name) => {
     if (TARGETS.includes(name)) return name;
@@ -50,6 +62,7 @@ async function main(args) {
   const first = number('--first', values.first ?? '0', 0, 1e9);
   const cases = values.cases === undefined ? 1e12 : number('--cases', values.cases, 1, 1e9);
   const seconds = number('--seconds', values.seconds ?? (values.cases ? '86400' : '10'), 1, 86_400);
+  if (values.sanitize) Object.assign(process.env, await sanitizedEngine());
   await bundleForNode('child', 'test/fuzz/child.ts', FOLDER);
   let failed = 0;
   for (const target of targets) {
@@ -61,12 +74,47 @@ async function main(args) {
     for (let at = first; at < first + cases && performance.now() < end; ) {
       at = await run({ target, figures, seed, at, last: first + cases, until: end });
     }
+    for (const [file, text] of sanitizerReports()) report(target, figures, file, text);
     if (figures.crashes + figures.hangs > 0) failed++;
     console.log(lineOf(target, seed, figures, (performance.now() - started) / 1000, replayed.length));
   }
   // as the stages of the tests end
   console.log(`${targets.length - failed} passed, ${failed} failed`);
   process.exitCode = failed > 0 ? 1 : 0;
+}
+
+/** The environment of processes that load an engine built with AddressSanitizer. @returns {Promise<Record<string, string>>} */
+async function sanitizedEngine() {
+  if (process.platform !== 'linux') throw new OptionError('--sanitize is for Linux and GCC.');
+  const { bin } = await buildEngine({ sanitized: true });
+  const { stdout } = await runProgram(process.env.CXX ?? 'c++', ['-print-file-name=libasan.so']);
+  for (const [file] of sanitizerReports()) fs.rmSync(file);
+  const options = {
+    // V8 keeps what it has until the end
+    detect_leaks: 0,
+    // as malloc does: a file may ask for more than there is
+    allocator_may_return_null: 1,
+    allow_user_segv_handler: 1,
+    log_path: SANITIZER_LOG,
+  };
+  return {
+    CONCERTINA_ADDON: path.join(bin, 'concertina.node'),
+    LD_PRELOAD: stdout.trim(),
+    ASAN_OPTIONS: Object.entries(options)
+      .map(([name, value]) => `${name}=${value}`)
+      .join(':'),
+  };
+}
+
+/** Their files, and how they begin. @returns {[string, string][]} */
+function sanitizerReports() {
+  const name = path.basename(SANITIZER_LOG);
+  if (!fs.existsSync(FOLDER)) return [];
+  return fs
+    .readdirSync(FOLDER)
+    .filter((file) => file.startsWith(`${name}.`))
+    .map((file) => path.join(FOLDER, file))
+    .map((file) => [file, fs.readFileSync(file, 'utf8').slice(0, 2000)]);
 }
 
 /** Cases that failed once; each is a file that `saved` wrote. @returns {string[]} */

@@ -46,11 +46,15 @@ export function scrubbedEnvironment(environment: NodeJS.ProcessEnv): Record<stri
 
 // A child process as a forked Node process: headless mode and tests.
 
-export function forkProcess(modulePath: string, args: readonly string[] = []): ProcessTransport {
+export function forkProcess(
+  modulePath: string,
+  args: readonly string[] = [],
+  environment: Record<string, string> = {},
+): ProcessTransport {
   const child = fork(modulePath, args, {
     serialization: 'advanced',
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    env: scrubbedEnvironment(process.env),
+    env: { ...scrubbedEnvironment(process.env), ...environment },
     execArgv: [],
   });
   return {
