@@ -58,6 +58,7 @@ async function main(args) {
     throw new OptionError(`There is no target ${name}. There are: ${TARGETS.join(', ')}.`);
   };
   const targets = list('--target', values.target, TARGETS, known);
+  if (values.sanitize && values.target !== 'gguf') throw new OptionError('--sanitize needs --target gguf.');
   const seed = number('--seed', values.seed ?? '1', 0, 1e6);
   const first = number('--first', values.first ?? '0', 0, 1e9);
   const cases = values.cases === undefined ? 1e12 : number('--cases', values.cases, 1, 1e9);

@@ -44,8 +44,10 @@ export function scrubbedEnvironment(environment: NodeJS.ProcessEnv): Record<stri
   };
 }
 
-// A child process as a forked Node process: headless mode and tests.
-
+/**
+ * A child process as a forked Node process: headless mode and tests.
+ * @param environment besides what is let through; only a test has any
+ */
 export function forkProcess(
   modulePath: string,
   args: readonly string[] = [],
