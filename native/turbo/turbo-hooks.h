@@ -16,7 +16,8 @@
 // | turbo_kv_mean_cache          | llama-kv-cache.cpp, end of llama_kv_cache::llama_kv_cache | kv-mean.cpp (kv-mean.h) |
 // | turbo_kv_mean_in, _out       | llama-graph.cpp, build_attn with llm_graph_input_attn_kv and _kv_iswa | kv-mean.cpp |
 // | turbo_kv_mean_undo, _redo    | llama-kv-cache.cpp, llama_kv_cache::build_rope_shift    | kv-mean.cpp |
-// | turbo_state_type            | llama-kv-cache.cpp, state_write_data, state_read_data   | kv-mean.cpp |
+// | turbo_state_type, _to_read   | llama-kv-cache.cpp, state_write_data, state_read_data   | kv-mean.cpp |
+// | turbo_store                 | llama-kv-cache.cpp, cpy_k, cpy_v                        | recent-window.cpp (kv-mean.h) |
 // | GGML_TYPE_TURBO4 ...        | common/arg.cpp, kv_cache_types                          | ggml-turbo.h      |
 // | ggml_turbo_type_from_name   | llama-bench.cpp, ggml_type_from_name                    | turbo-types.c     |
 #pragma once
@@ -74,7 +75,7 @@ struct ggml_compute_params;
 // anything is written, when upstream's path must do it.
 bool turbo_compute_forward(const struct ggml_compute_params * params, struct ggml_tensor * dst);
 
-// A SET_ROWS operation of f32 rows into a turbo type; the threads share the groups of each row.
+// A SET_ROWS operation of f32 rows into a turbo type, or with rows that are stored twice; the threads share the groups of each row.
 bool turbo_set_rows(const struct ggml_compute_params * params, struct ggml_tensor * dst);
 
 // A FLASH_ATTN_EXT operation that the kernels of native/turbo/attention take.
@@ -86,6 +87,16 @@ bool turbo_flash_attn_ext(const struct ggml_compute_params * params, struct ggml
 #define TURBO_SRC_BIAS_QUERIES 5 // z, f32 [n_row, n_head, n_tokens of all streams]
 #define TURBO_SRC_BIAS_TURNS   6 // T, f16 [TURBO_BIAS_PANEL, n_row or more, n_panel]; the last n_row rows count
 #define TURBO_SRC_BIAS_BLOCKS  7 // i32 [n_kv, n_stream of the cache]
+
+// Rows of K and V that are held once more, in a finer type (llama/recent-window.h). Sources of FLASH_ATTN_EXT, both or none of
+// them: the kernels of native/turbo/attention read these rows in place of the cache's, other paths do not know them.
+#define TURBO_SRC_RECENT_ROWS 8 // q8_0 [n_embd_k_gqa + n_embd_v_gqa, n_row]: K, then V
+#define TURBO_SRC_RECENT_SLOTS \
+    9 // i32 [n_kv / TURBO_RECENT_TILE]: tile of rows that holds a tile of cells; -1: none does
+#define TURBO_RECENT_TILE 32
+
+// Sources of SET_ROWS into such a cache: where it stores the rows once more. TURBO_SRC_RECENT_ROWS is the side alone.
+#define TURBO_SRC_RECENT_PLACES 9 // i64 [n_tokens]: the row of each
 
 // T[b] is column b % TURBO_BIAS_PANEL of panel b / TURBO_BIAS_PANEL.
 #define TURBO_BIAS_PANEL 16

@@ -1,13 +1,14 @@
 #include "context/Context.h"
 
 #include "LogSink.h"
+#include "context/CacheGuards.h"
 #include "context/Calibration.h"
 #include "errors.h"
 #include "model/Fingerprint.h"
 
 #include "common.h"
 #include "ggml-cpu.h"
-#include "layer-types.h"
+#include "recent-window.h"
 #include "speculative.h"
 
 #include <algorithm>
@@ -19,6 +20,7 @@ namespace concertina {
 namespace {
 
 constexpr double maxCells = 1 << 24;
+constexpr int maxRecent = 4096;
 
 uint32_t cells(const ContextOptions & options, const Model & model, std::vector<std::string> & notes) {
     const double asked = options.nCtx;
@@ -54,6 +56,11 @@ llama_context_params paramsFor(const ContextOptions & options, const common_para
         params.n_batch -= params.n_batch % params.n_seq_max;
         params.n_outputs_max = params.n_ubatch = params.n_batch;
     }
+    if (options.recentTokens < 0 || options.recentTokens > maxRecent) {
+        throw CodedError("context-invalid",
+            std::to_string(options.recentTokens) + " recent tokens at 8 bits are not possible",
+            "Choose 0 to " + std::to_string(maxRecent) + ".");
+    }
     const int threads = options.threads > 0 ? options.threads : common_cpu_get_num_math();
     params.n_threads = params.n_threads_batch = std::min(threads, GGML_MAX_N_THREADS);
     params.flash_attn_type = flashType(options.flashAttention);
@@ -70,20 +77,17 @@ llama_context_params paramsFor(const ContextOptions & options, const common_para
     return params;
 }
 
-// While it lives, caches that are made for the model have these types in their layers, if any are named.
-class LayerTypes {
-public:
-    LayerTypes(const llama_model * model, const std::vector<ggml_type> & k, const std::vector<ggml_type> & v)
-        : model(model) {
-        llama_turbo_layer_types_set(model, k.data(), v.data(), static_cast<uint32_t>(k.size()));
-    }
-    ~LayerTypes() { llama_turbo_layer_types_set(model, nullptr, nullptr, 0); }
-    LayerTypes(const LayerTypes &) = delete;
-    LayerTypes & operator=(const LayerTypes &) = delete;
-
-private:
-    const llama_model * model;
-};
+// of the context as it was made
+EffectiveRecent recentOf(const Context & context, int asked) {
+    const auto isTurbo = [](const CacheLayer & layer) {
+        return layer.typeK.rfind("turbo", 0) == 0 || layer.typeV.rfind("turbo", 0) == 0;
+    };
+    const std::vector<CacheLayer> & layers = context.effective.cacheLayers;
+    if (asked == 0 || std::none_of(layers.begin(), layers.end(), isTurbo)) return { asked, 0, "" };
+    if (recentBytes(context.handle) > 0) return { asked, asked, "" };
+    const char * reason = llama_turbo_recent_refusal(context.model->handle, usesFlashAttention(context.handle));
+    return { asked, 0, reason ? reason : "the context is no longer than they and a micro-batch are" };
+}
 
 void describe(Context & context, const ContextOptions & options) {
     EffectiveContext & effective = context.effective;
@@ -91,6 +95,7 @@ void describe(Context & context, const ContextOptions & options) {
     effective.nCtxAsked = options.nCtx;
     effective.nCtxTrained = static_cast<int>(context.model->trained);
     effective.cacheLayers = cacheLayers(context.handle);
+    effective.recent = recentOf(context, options.recentTokens);
     effective.batch = llama_n_ubatch(context.handle);
     effective.threads = llama_n_threads(context.handle);
     effective.gpuLayersAsked = context.model->gpuLayersAsked;
@@ -168,6 +173,7 @@ std::shared_ptr<Context> Context::make(
         context->effective.centring = centeringOf(*context->model, params);
         const TrainedContextGuard trained(context->model->handle);
         const LayerTypes layers(context->model->handle, layersK, layersV);
+        const RecentWindow recent(context->model->handle, options.recentTokens, params.n_ubatch);
         context->handle = llama_init_from_model(context->model->handle, params);
     }
     if (!context->handle) explain(log.errors());

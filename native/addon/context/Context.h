@@ -38,6 +38,7 @@ struct EffectiveContext : Placement {
     EffectiveType typeK, typeV;
     std::vector<CacheLayer> cacheLayers;
     EffectiveCentering centring;
+    EffectiveRecent recent;
     RopeScaling rope;
     std::vector<KernelUse> kernels;
     bool flashAttention = false;
@@ -52,9 +53,9 @@ struct EffectiveContext : Placement {
     TemplateSupport templateSupport;
     std::vector<std::string> notes; // other things that are not as asked, as sentences
 
-    CONCERTINA_FIELDS(nCtx, nCtxAsked, nCtxTrained, typeK, typeV, cacheLayers, centring, rope, kernels, flashAttention,
-        flashAttentionAsked, threads, gpuLayersAsked, gpuLayers, layers, attention, batch, speculation, draft,
-        projector, chatTemplate, templateSupport, notes)
+    CONCERTINA_FIELDS(nCtx, nCtxAsked, nCtxTrained, typeK, typeV, cacheLayers, centring, recent, rope, kernels,
+        flashAttention, flashAttentionAsked, threads, gpuLayersAsked, gpuLayers, layers, attention, batch, speculation,
+        draft, projector, chatTemplate, templateSupport, notes)
 };
 
 // Most outputs of one decode. Buffers for them are reserved for every context, and evaluation asks for many: 64 is the

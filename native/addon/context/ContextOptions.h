@@ -24,6 +24,7 @@ struct ContextOptions {
     std::string flashAttention;
     int threads = 0;
     int batch = 512;
+    int recentTokens = 0; // newest tokens whose K and V are held at 8 bits, too, where the cache is turbo
     std::string rope = "model"; // see context/effective.h
     std::string speculation = "off"; // or "ngram": from the text before, "draft": by draftModel, "mtp"
     std::string draftModel; // a file
@@ -35,8 +36,8 @@ struct ContextOptions {
     double promptCache = 0; // bytes of RAM for what requests of the API leave behind, at most; 0: none
     std::vector<std::string> core; // options of llama-server for its core, as { "--slot-save-path", "/tmp" }
 
-    CONCERTINA_FIELDS(nCtx, typeK, typeV, flashAttention, threads, batch, rope, speculation, draftModel, projector,
-        slots, api, promptCache, core)
+    CONCERTINA_FIELDS(nCtx, typeK, typeV, flashAttention, threads, batch, recentTokens, rope, speculation, draftModel,
+        projector, slots, api, promptCache, core)
 
     // layers of the model draft, which are left out otherwise
     bool loadsMtp() const {

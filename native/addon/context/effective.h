@@ -35,6 +35,15 @@ struct EffectiveCentering {
     CONCERTINA_FIELDS(k, v, reasonK, reasonV, blocks, reasonBlocks)
 };
 
+// Newest tokens whose K and V are held at 8 bits, too; the reason is empty where none were asked for, or no type is turbo.
+struct EffectiveRecent {
+    int asked = 0;
+    int tokens = 0;
+    std::string reason;
+
+    CONCERTINA_FIELDS(asked, tokens, reason)
+};
+
 // The cache of one layer; without V where a model keeps both in one.
 struct CacheLayer {
     uint32_t layer = 0;

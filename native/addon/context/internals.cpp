@@ -14,6 +14,7 @@
 #include "llama-memory.h"
 #include "llama-model.h"
 #include "llama-turbo-calibration.h"
+#include "recent-window.h"
 
 #ifdef CONCERTINA_VULKAN
 #include "turbo-vulkan-app.h"
@@ -47,10 +48,10 @@ template <typename Visit> void forEachLayer(const llama_kv_cache * cache, bool h
 
 void addTensors(const llama_kv_cache * cache, bool hasV, PartBytes & bytes) {
     forEachLayer(cache, hasV, [&](uint32_t, const ggml_tensor * k, const ggml_tensor * v) {
-        bytes.kvK += ggml_nbytes(k);
+        bytes.kvK += ggml_nbytes(k) + llama_turbo_recent_bytes(k);
         bytes.kvF16 += ggml_nelements(k) * halfBytes;
         if (!v) return;
-        bytes.kvV += ggml_nbytes(v);
+        bytes.kvV += ggml_nbytes(v) + llama_turbo_recent_bytes(v);
         bytes.kvF16 += ggml_nelements(v) * halfBytes;
     });
 }
@@ -159,7 +160,8 @@ MemoryUse useOf(const llama_context * context) {
     }
     const llama_memory_i * memory = llama_get_memory(context);
     for (const llama_kv_cache * cache : cachesOf(memory)) addTensors(cache, !model.hparams.is_mla(), parts);
-    const uint64_t cache = parts.kvK + parts.kvV;
+    const uint64_t recent = recentBytes(context), cache = parts.kvK + parts.kvV - recent;
+    if (recent > 0) entryOf(use.devices, nameOf(nullptr), kindOf(nullptr)).context += recent;
     for (const llama_kv_cache * one : cachesOf(memory)) {
         if (one->get_layer_ids().empty()) continue; // all layers have windows, or none has
         const size_t turns =
@@ -344,6 +346,17 @@ std::vector<CacheLayer> cacheLayers(const llama_context * context) {
     const auto before = [](const CacheLayer & left, const CacheLayer & right) { return left.layer < right.layer; };
     std::sort(layers.begin(), layers.end(), before);
     return layers;
+}
+
+uint64_t recentBytes(const llama_context * context) {
+    uint64_t bytes = 0;
+    const bool hasV = !llama_get_model(context)->hparams.is_mla();
+    for (const llama_kv_cache * cache : cachesOf(llama_get_memory(context))) {
+        forEachLayer(cache, hasV, [&](uint32_t, const ggml_tensor * k, const ggml_tensor * v) {
+            bytes += llama_turbo_recent_bytes(k) + (v ? llama_turbo_recent_bytes(v) : 0);
+        });
+    }
+    return bytes;
 }
 
 bool headDimsFit(const llama_model * model, ggml_type typeK, ggml_type typeV) {

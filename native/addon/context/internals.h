@@ -35,7 +35,7 @@ struct ProjectorPartBytes {
 // the draft and the projector apart
 struct PartBytes {
     uint64_t weights = 0;
-    uint64_t kvK = 0;
+    uint64_t kvK = 0; // with the window of recent cells
     uint64_t kvV = 0;
     // the same cells at f16
     uint64_t kvF16 = 0;
@@ -122,8 +122,11 @@ struct CacheShape {
 };
 CacheShape cacheShape(const llama_model * model);
 
-// of the KV caches of a context, by layer
+// of the KV caches of a context, by layer; without the window of recent cells
 std::vector<CacheLayer> cacheLayers(const llama_context * context);
+
+// Bytes of the windows of recent cells; 0: there is none.
+uint64_t recentBytes(const llama_context * context);
 
 // every layer's head size is a multiple of the block of the type
 bool headDimsFit(const llama_model * model, ggml_type typeK, ggml_type typeV);

@@ -40,6 +40,18 @@ turbo_bias bias_of(const ggml_tensor * dst, int n_rows) {
     return bias;
 }
 
+// K and V lie beside each other in a row.
+turbo_recent recent_of(const ggml_tensor * dst, int n_head_kv) {
+    const ggml_tensor * rows = dst->src[TURBO_SRC_RECENT_ROWS];
+    if (rows == nullptr) { return {}; }
+    const auto side = [&](const ggml_tensor * cache, size_t offset) -> turbo_kv {
+        return { (const char *) rows->data + offset, rows->type, (int) cache->ne[0], 1, rows->nb[1],
+            ggml_row_size(rows->type, cache->ne[0]), 0 };
+    };
+    const turbo_kv k = side(dst->src[1], 0);
+    return { (const int32_t *) dst->src[TURBO_SRC_RECENT_SLOTS]->data, k, side(dst->src[2], k.nb_head * n_head_kv) };
+}
+
 // False when the operation has a form that no family knows.
 bool describe(const ggml_tensor * dst, turbo_attention & at) {
     const ggml_tensor * q = dst->src[0];
@@ -65,6 +77,7 @@ bool describe(const ggml_tensor * dst, turbo_attention & at) {
     at.k = side_of(k);
     at.v = side_of(v);
     at.bias = bias_of(dst, at.n_rows);
+    at.recent = recent_of(dst, at.n_head_kv);
 
     at.q = (const char *) q->data;
     at.q_nb_row = q->nb[1];

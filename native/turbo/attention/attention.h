@@ -46,6 +46,14 @@ struct turbo_bias {
     const int32_t * block; // [stream of the cache][n_kv]
 };
 
+// Rows that are held once more, in a finer type (TURBO_SRC_RECENT_* of turbo-hooks.h): those of positions 32*t .. 32*t + 31, where
+// slot[t] >= 0, at row slot[t]*32 and behind of both sides, to be read in place of the cache's.
+struct turbo_recent {
+    const int32_t * slot;
+    struct turbo_kv k; // head_dim 0: there are none
+    struct turbo_kv v;
+};
+
 // softmax(scale * (q.k [+ bias]) [soft-capped] + slope * mask [, sink]) . v for every row, head and stream. All sizes in values, all nb in bytes.
 struct turbo_attention {
     int n_kv; // positions, masked ones included
@@ -58,6 +66,7 @@ struct turbo_attention {
     struct turbo_kv k;
     struct turbo_kv v;
     struct turbo_bias bias;
+    struct turbo_recent recent;
 
     const char * q; // f32, k.head_dim values at row*nb_row + head*nb_head + stream*nb_stream
     size_t q_nb_row;
@@ -98,6 +107,8 @@ float turbo_attention_slope(const struct turbo_attention * at, int head);
 static inline int turbo_stream_of(const struct turbo_kv * kv, const struct turbo_attention * at, int stream) {
     return stream * kv->n_stream / at->n_stream;
 }
+
+static inline bool turbo_has_recent(const struct turbo_attention * at) { return at->recent.k.head_dim > 0; }
 
 // The blocks of positions p0 and on, for a stream of queries.
 static inline const int32_t * turbo_blocks_of(const struct turbo_attention * at, int stream, int p0) {

@@ -6,6 +6,7 @@
 #include "ggml-cpu-impl.h"
 #include "ggml-cpu.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -88,14 +89,35 @@ share share_of(const ggml_compute_params * params, int64_t n) {
     return { n * params->ith / params->nth, n * (params->ith + 1) / params->nth };
 }
 
+// Where rows go.
+struct destination {
+    const ggml_tensor * dst;
+    const ggml_tensor * rows; // which row each of them is
+
+    int64_t group() const { return ggml_blck_size(dst->type); }
+
+    // n values from the first one on of row i of plane i02, i03
+    void store(const float * values, int64_t first, int64_t n, int64_t i, int64_t i02, int64_t i03) const {
+        const int64_t to = row_of(rows, i, i02 % rows->ne[1], i03 % rows->ne[2]);
+        GGML_ASSERT(to >= 0 && to < dst->ne[1]);
+        char * out = (char *) dst->data + to * dst->nb[1] + i02 * dst->nb[2] + i03 * dst->nb[3];
+        ggml_get_type_traits_cpu(dst->type)->from_float(values, out + ggml_row_size(dst->type, first), n);
+    }
+};
+
 } // namespace
 
 extern "C" bool turbo_set_rows(const ggml_compute_params * params, ggml_tensor * dst) {
     const ggml_tensor * x = dst->src[0];
     const ggml_tensor * rows = dst->src[1];
-    if (!ggml_turbo_is_turbo(dst->type) || x->type != GGML_TYPE_F32 || x->nb[0] != sizeof(float)) { return false; }
-    const ggml_from_float_t quantize = ggml_get_type_traits_cpu(dst->type)->from_float;
-    const int64_t group = ggml_blck_size(dst->type);
+    const ggml_tensor * recent = dst->src[TURBO_SRC_RECENT_ROWS];
+    const bool can = x->type == GGML_TYPE_F32 && x->nb[0] == sizeof(float);
+    GGML_ASSERT(can || recent == nullptr);
+    if (!can || (!ggml_turbo_is_turbo(dst->type) && recent == nullptr)) { return false; }
+    const destination to = { dst, rows };
+    const destination to_recent = { recent, dst->src[TURBO_SRC_RECENT_PLACES] };
+    // a group of both types: that of q8_0 divides those of the turbo types, and f16 has none
+    const int64_t group = recent == nullptr ? to.group() : std::max(to.group(), to_recent.group());
     const int64_t n_group = x->ne[0] / group; // of a row
     const share mine = share_of(params, x->ne[1] * x->ne[2] * x->ne[3] * n_group);
 
@@ -105,12 +127,10 @@ extern "C" bool turbo_set_rows(const ggml_compute_params * params, ggml_tensor *
         const int64_t i = g / n_group % x->ne[1];
         const int64_t i02 = g / n_group / x->ne[1] % x->ne[2];
         const int64_t i03 = g / n_group / x->ne[1] / x->ne[2];
-        const int64_t to = row_of(rows, i, i02 % rows->ne[1], i03 % rows->ne[2]);
-        GGML_ASSERT(to >= 0 && to < dst->ne[1]);
-
         const char * from = (const char *) x->data + i * x->nb[1] + i02 * x->nb[2] + i03 * x->nb[3];
-        char * out = (char *) dst->data + to * dst->nb[1] + i02 * dst->nb[2] + i03 * dst->nb[3];
-        quantize((const float *) from + in_row * group, out + in_row * ggml_type_size(dst->type), n * group);
+        const float * values = (const float *) from + in_row * group;
+        to.store(values, in_row * group, n * group, i, i02, i03);
+        if (recent != nullptr) { to_recent.store(values, in_row * group, n * group, i, i02, i03); }
         g += n;
     }
     return true;

@@ -5,6 +5,7 @@
 #include "ggml-turbo.h"
 #include "key-blocks.h"
 #include "llama-turbo.h"
+#include "recent-window.h"
 
 #include "ggml-backend.h"
 #include "ggml-cpp.h"
@@ -49,10 +50,6 @@ layer_constants find(const ggml_tensor * cache) {
     const std::shared_lock<std::shared_mutex> lock(mutex);
     const auto found = registry.find(cache->view_src ? cache->view_src : cache);
     return found == registry.end() ? layer_constants() : found->second;
-}
-
-layer_constants find(ggml_context * ctx, const llama_kv_cache_context * mctx, int il) {
-    return n_registered == 0 ? layer_constants() : find(mctx->get_k(ctx, il));
 }
 
 bool has_sinks(const llama_model & model) {
@@ -309,7 +306,8 @@ std::shared_ptr<void> turbo_kv_mean_register(const llama_kv_cache & cache, const
         for (const auto & layer : layers) { attached.listener->on_layer(layer.il, layer.k, layer.v); }
         return nullptr;
     }
-    if (!attached.calibration || model.hparams.no_alloc) { return nullptr; }
+    std::shared_ptr<void> recent = turbo_recent_register(cache, model, v_trans, layers);
+    if (!attached.calibration || model.hparams.no_alloc) { return recent; }
     auto constants = std::make_shared<cache_constants>(model, cache, attached.calibration->block);
     bool any = false;
     for (const auto & layer : layers) {
@@ -321,16 +319,17 @@ std::shared_ptr<void> turbo_kv_mean_register(const llama_kv_cache & cache, const
             any = true;
         }
     }
-    if (!any) { return nullptr; }
+    if (!any) { return recent; }
     constants->finish();
-    return constants;
+    using both = std::pair<std::shared_ptr<void>, std::shared_ptr<void>>;
+    return std::make_shared<both>(std::move(constants), std::move(recent));
 }
 
 void turbo_kv_mean_in(const llm_graph_context & graph, const llama_kv_cache_context * mctx, int il, ggml_tensor *& q,
     ggml_tensor *& k, ggml_tensor *& v) {
-    if (n_registered == 0) { return; }
     ggml_context * ctx = graph.ctx0;
     const ggml_tensor * cells = mctx->get_k(ctx, il);
+    turbo_recent_begin(graph, cells);
     const layer_constants constants = find(cells);
     if (constants.blocks) { constants.blocks->begin(graph, *constants.block_layer, cells, q); }
     if (constants.k_mean) { q = ggml_mul(ctx, q, constants.q_scale); }
@@ -343,12 +342,15 @@ void turbo_kv_mean_in(const llm_graph_context & graph, const llama_kv_cache_cont
 
 ggml_tensor * turbo_kv_mean_out(
     const llm_graph_context & graph, const llama_kv_cache_context * mctx, int il, ggml_tensor * cur) {
-    const layer_constants constants = find(graph.ctx0, mctx, il);
+    const ggml_tensor * cells = mctx->get_k(graph.ctx0, il);
+    turbo_recent_end(graph, cells);
+    const layer_constants constants = find(cells);
     if (constants.blocks) { constants.blocks->end(graph, *constants.block_layer); }
     return constants.v_back ? ggml_add(graph.ctx0, cur, constants.v_back) : cur;
 }
 
 ggml_tensor * turbo_kv_mean_undo(ggml_context * ctx, const ggml_tensor * cache, ggml_tensor * keys) {
+    turbo_recent_forget(cache);
     const layer_constants constants = find(cache);
     if (!constants.k_mean) { return keys; }
     if (constants.blocks) { return turbo_blocks_undo(ctx, *constants.block_layer, keys); }
@@ -367,4 +369,9 @@ ggml_tensor * turbo_kv_mean_redo(ggml_context * ctx, const ggml_tensor * cache, 
 int32_t turbo_state_type(const ggml_tensor * cache, bool is_k) {
     const layer_constants constants = find(cache);
     return int32_t(cache->type) | int32_t((is_k ? constants.tag_k : constants.tag_v) << 8);
+}
+
+int32_t turbo_state_type_to_read(const ggml_tensor * cache, bool is_k) {
+    turbo_recent_forget(cache);
+    return turbo_state_type(cache, is_k);
 }

@@ -29,7 +29,7 @@ struct turbo_cache_layer {
 std::shared_ptr<void> turbo_kv_mean_register(const llama_kv_cache & cache, const llama_model & model, bool v_trans,
     const std::vector<turbo_cache_layer> & layers);
 
-// layers: upstream's list, whose type is private.
+// layers: upstream's list, whose type is private. What it returns keeps the window of recent cells, too (recent-window.h).
 template <typename Layers>
 std::shared_ptr<void> turbo_kv_mean_cache(
     const llama_kv_cache & cache, const llama_model & model, bool v_trans, const Layers & layers) {
@@ -37,6 +37,9 @@ std::shared_ptr<void> turbo_kv_mean_cache(
     for (const auto & layer : layers) { list.push_back({ layer.il, layer.k, layer.v }); }
     return turbo_kv_mean_register(cache, model, v_trans, list);
 }
+
+// Called by llama_kv_cache::cpy_k and cpy_v in place of ggml_set_rows: rows are stored in the cache and, where it has one, in its window.
+ggml_tensor * turbo_store(ggml_context * ctx, ggml_tensor * cache, ggml_tensor * rows, ggml_tensor * idxs);
 
 // Called by build_attn before the rotation: takes the constants off k and v and scales k and q. k and v may be nullptr
 // (layers that read another layer's cache).
@@ -61,3 +64,5 @@ bool turbo_centers_by_blocks(const llama_model & model, bool flash_attn);
 // What state files say of the type of a cache tensor: its type id and, when it is centered, bits of the calibration's hash and of
 // how K is centered, so that upstream's check refuses a state that was made with other constants.
 int32_t turbo_state_type(const ggml_tensor * cache, bool is_k);
+// The same for cells that are about to be read into the cache.
+int32_t turbo_state_type_to_read(const ggml_tensor * cache, bool is_k);

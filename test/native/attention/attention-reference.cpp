@@ -76,6 +76,12 @@ attention_data::attention_data(const attention_case & c) {
         }
     }
     for (int h = 0; h < n_head; ++h) { sinks.push_back(gauss(rng)); }
+    if (c.recent) {
+        const int n_tile = (c.n_kv + TILE - 1) / TILE;
+        recent = quantized(GGML_TYPE_Q8_0, c.n_head_kv * (c.dim_k + c.dim_v), (n_tile + 1) * TILE, rng);
+        for (int t = 0; t < n_tile; ++t) { slots.push_back(rng() % 3 == 0 ? -1 : n_tile - t); }
+        slots.back() = 0; // the tile that may not be whole
+    }
     if (c.bias_rows > 0) { bias.emplace(c.n_stream, c.n_rows, n_head, c.n_kv, c.bias_rows, c.scattered, c.seed); }
 }
 
@@ -83,6 +89,17 @@ uint8_t * attention_data::row(const attention_case & c, int t, int stream, int h
     const size_t i = c.by_head ? ((size_t) stream * c.n_head_kv + head) * c.n_kv + position
                                : ((size_t) stream * c.n_kv + position) * c.n_head_kv + head;
     return (t == 0 ? k : v).data() + i * row_stride(c, t);
+}
+
+std::vector<double> attention_data::values(const attention_case & c, int t, int stream, int head, int position) {
+    const int dim = t == 0 ? c.dim_k : c.dim_v;
+    const int slot = c.recent ? slots[position / TILE] : -1;
+    if (slot < 0) { return row_values(t == 0 ? c.type_k : c.type_v, row(c, t, stream, head, position), dim); }
+    const int before = t == 0 ? head * c.dim_k : c.n_head_kv * c.dim_k + head * c.dim_v;
+    const size_t stride = ggml_row_size(GGML_TYPE_Q8_0, c.n_head_kv * (c.dim_k + c.dim_v));
+    const uint8_t * at =
+        recent.data() + (slot * TILE + position % TILE) * stride + ggml_row_size(GGML_TYPE_Q8_0, before);
+    return row_values(GGML_TYPE_Q8_0, at, dim);
 }
 
 std::vector<float> attention_run(const attention_case & c, attention_data & data) {
@@ -122,6 +139,16 @@ std::vector<float> attention_run(const attention_case & c, attention_data & data
     }
 
     if (data.bias) { data.bias->attach(ctx, result); }
+    if (c.recent) {
+        const int width = c.n_head_kv * (c.dim_k + c.dim_v);
+        const int64_t n_row = data.recent.size() / ggml_row_size(GGML_TYPE_Q8_0, width);
+        ggml_tensor * rows = ggml_new_tensor_2d(ctx, GGML_TYPE_Q8_0, width, n_row);
+        ggml_tensor * slots = ggml_new_tensor_1d(ctx, GGML_TYPE_I32, data.slots.size());
+        rows->data = data.recent.data();
+        slots->data = data.slots.data();
+        result->src[TURBO_SRC_RECENT_ROWS] = rows;
+        result->src[TURBO_SRC_RECENT_SLOTS] = slots;
+    }
 
     ggml_cgraph * graph = ggml_new_graph(ctx);
     ggml_build_forward_expand(graph, result);
@@ -153,8 +180,8 @@ attention_result attention_compare(
         std::vector<std::vector<double>> v[64];
         for (int h = 0; h < c.n_head_kv; ++h) {
             for (int p = 0; p < c.n_kv; ++p) {
-                k[h].push_back(row_values(c.type_k, data.row(c, 0, s, h, p), c.dim_k));
-                v[h].push_back(row_values(c.type_v, data.row(c, 1, s, h, p), c.dim_v));
+                k[h].push_back(data.values(c, 0, s, h, p));
+                v[h].push_back(data.values(c, 1, s, h, p));
             }
         }
         for (int row = 0; row < c.n_rows; ++row) {

@@ -24,6 +24,7 @@ struct attention_case {
     mask_kind mask = mask_kind::causal;
     int bias_rows = 0; // values of z; 0: no bias
     bool scattered = false; // blocks of the bias
+    bool recent = false; // some tiles of positions are held in q8_0, too; of one stream
     int n_threads = 1;
     unsigned seed = 1;
 };
@@ -42,10 +43,14 @@ struct attention_data {
     std::vector<float> mask;   // [stream][row][n_kv]
     std::vector<float> sinks;  // [head]
     std::optional<bias_data> bias;
+    std::vector<uint8_t> recent; // [row][K of all heads, then V]
+    std::vector<int32_t> slots; // of each tile of positions; -1: it is not held
 
     explicit attention_data(const attention_case & c);
     // Bytes of a row of K or V. t: 0 for K, 1 for V.
     uint8_t * row(const attention_case & c, int t, int stream, int head, int position);
+    // What attention has to read of a position.
+    std::vector<double> values(const attention_case & c, int t, int stream, int head, int position);
 };
 
 // [stream][row][head][dim_v], as ggml's operation returns it

@@ -140,9 +140,10 @@ struct decode_tile {
     int32_t stream;
     int32_t p0; // its first position
     bool open; // the mask is 0 for all of it
+    bool recent; // read from turbo_recent
 };
 
-// Tiles first .. last - 1, of one stream.
+// Tiles first .. last - 1, of one stream and one source.
 struct decode_chunk {
     int32_t first;
     int32_t last;
@@ -154,7 +155,7 @@ const uint16_t * decode_mask(const struct turbo_attention * at, int row, int hea
 // Positions of a tile: DECODE_TILE, or less at the end.
 int decode_tile_size(const struct turbo_attention * at, int p0);
 
-// Visible tiles, stream by stream; at most ceil(n_kv/DECODE_TILE) a stream.
+// Visible tiles, stream by stream, those of turbo_recent behind the others of a stream; at most ceil(n_kv/DECODE_TILE) a stream.
 int decode_list_tiles(const struct turbo_attention * at, decode_tile * tiles);
 
 // --- the bias (turbo_bias) of all query vectors: for the panels of T in which the visible tiles have cells, before the scores
@@ -186,5 +187,5 @@ int decode_bias_runs(const struct decode_bias * bias, const struct decode_tile *
 // Adds the bias of a query vector of the stream to its scores for the n positions of the tile.
 void decode_bias_add(const struct decode_run * runs, int n, int vec, float * score);
 
-// Chunks of equal numbers of tiles, but for the last of a stream; at most n_chunk + n_stream.
+// Chunks of equal numbers of tiles, but for the last of a stream and source; at most n_chunk + that many.
 int decode_list_chunks(const decode_tile * tiles, int n_tile, int n_chunk, decode_chunk * chunks);

@@ -2,10 +2,12 @@
 #include "decode-kernels.h"
 
 #include <cstring>
+#include <initializer_list>
 
 namespace {
 
 const int T = DECODE_TILE;
+static_assert(DECODE_TILE == TURBO_RECENT_TILE, "a tile is read from one source");
 
 // What the mask leaves of a tile for all rows and heads together.
 enum tile_sight {
@@ -54,11 +56,16 @@ const uint16_t * decode_mask(const turbo_attention * at, int row, int head, int 
 int decode_tile_size(const turbo_attention * at, int p0) { return at->n_kv - p0 < T ? at->n_kv - p0 : T; }
 
 int decode_list_tiles(const turbo_attention * at, decode_tile * tiles) {
+    const auto is_recent = [&](int p0) { return turbo_has_recent(at) && at->recent.slot[p0 / T] >= 0; };
     int n = 0;
     for (int s = 0; s < at->n_stream; ++s) {
-        for (int p0 = 0; p0 < at->n_kv; p0 += T) {
-            const tile_sight sight = sight_of_tile(at, s, p0);
-            if (sight != TILE_HIDDEN) { tiles[n++] = { s, p0, sight == TILE_OPEN }; }
+        for (const bool recent : { false, true }) {
+            if (recent && !turbo_has_recent(at)) { continue; }
+            for (int p0 = 0; p0 < at->n_kv; p0 += T) {
+                if (is_recent(p0) != recent) { continue; }
+                const tile_sight sight = sight_of_tile(at, s, p0);
+                if (sight != TILE_HIDDEN) { tiles[n++] = { s, p0, sight == TILE_OPEN, recent }; }
+            }
         }
     }
     return n;
@@ -68,7 +75,10 @@ int decode_list_chunks(const decode_tile * tiles, int n_tile, int n_chunk, decod
     const int size = (n_tile + n_chunk - 1) / n_chunk;
     int n = 0;
     for (int first = 0, last = 0; first < n_tile; first = last) {
-        while (last < n_tile && last - first < size && tiles[last].stream == tiles[first].stream) { ++last; }
+        const auto fits = [&](const decode_tile & tile) {
+            return tile.stream == tiles[first].stream && tile.recent == tiles[first].recent;
+        };
+        while (last < n_tile && last - first < size && fits(tiles[last])) { ++last; }
         chunks[n++] = { first, last };
     }
     return n;

@@ -3,12 +3,12 @@
 // whole rows of the cache stream by. Each chunk leaves a partial result of its own, and these are merged in their order after a
 // barrier: the result has the same bits whichever thread took what, and for any number of them.
 
-#include "attention.h"
-#include "decode-kernels.h"
+#include "decode-plan.h"
 #include "turbo-codec.h"
 
 #include "ggml-cpu-impl.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -19,7 +19,6 @@ static_assert(
 
 const int T = DECODE_TILE;
 const int MAX_QUERIES = DECODE_MAX_QUERIES;
-const size_t CACHE_LINE = 64;
 
 // Chunks of an operation: so many that the last one to end is soon done, so few that their partial results cost nothing.
 const int MAX_CHUNKS = 32;
@@ -31,8 +30,6 @@ const int ITEMS_PER_THREAD = 4;
 
 // logits this far below the running maximum have weights below 1e-6, which is under the rounding of the sums: their V is not read
 const float NEGLIGIBLE = -13.8f;
-
-size_t align_up(size_t n) { return (n + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE; }
 
 int type_of(ggml_type type) {
     switch ((int) type) {
@@ -48,30 +45,6 @@ int type_of(ggml_type type) {
     }
 }
 
-// Shape, kernels and the place of everything in the scratch memory.
-struct plan {
-    const turbo_attention * at;
-    const decode_k_kernels * k;
-    const decode_v_kernels * v;
-    const decode_kernels * kernels;
-
-    int n_query; // query vectors of a KV head
-    int n_vec; // query vectors of a stream
-    int n_chunk; // what the tiles are divided by; each stream may add one
-
-    size_t query_size;
-    size_t acc_size;
-    size_t padded_size; // a tile's rows of one KV head
-    size_t partial_size; // result of a chunk
-    size_t bias_size;
-    size_t thread_size;
-
-    size_t queries_size() const { return n_vec * at->n_stream * query_size; }
-    size_t chunks_size() const { return align_up((n_chunk + at->n_stream) * sizeof(decode_chunk)); }
-    size_t shared_size() const { return queries_size() + (n_chunk + at->n_stream) * partial_size + bias_size; }
-    size_t work_size(int n_threads) const { return shared_size() + n_threads * thread_size + CACHE_LINE; }
-};
-
 // Table of the named level (turbo-codec.h); the next lower one's where a level has none. NULL: unknown to this build or CPU.
 const decode_kernels * kernels_at(const char * level) {
     if (turbo_kernels_at(level) == nullptr) { return nullptr; }
@@ -85,21 +58,34 @@ const decode_kernels * kernels_at(const char * level) {
     return &decode_kernels_scalar;
 }
 
-bool make_plan(const turbo_attention * at, plan & pl) {
-    const int k = type_of(at->k.type);
-    const int v = type_of(at->v.type);
-    if (k == DECODE_TYPE_COUNT || v == DECODE_TYPE_COUNT || at->n_kv <= 0) { return false; }
+// Adds a source of tiles to a plan whose n_vec is known. False: no kernels for its types.
+bool add_source(decode_plan & pl, const turbo_kv & k, const turbo_kv & v) {
+    const int type_k = type_of(k.type);
+    const int type_v = type_of(v.type);
+    if (type_k == DECODE_TYPE_COUNT || type_v == DECODE_TYPE_COUNT) { return false; }
+    const decode_k_kernels & k_kernels = pl.kernels->k[type_k];
+    const decode_v_kernels & v_kernels = pl.kernels->v[type_v];
+    if (k_kernels.scores == nullptr || v_kernels.accumulate == nullptr) { return false; }
+    const size_t query_size = k_kernels.query_size(k.head_dim);
+    pl.source[pl.n_source++] = { &k, &v, &k_kernels, &v_kernels, query_size, pl.queries_size };
+    pl.queries_size += pl.n_vec * pl.at->n_stream * query_size;
+    pl.padded_size = std::max(
+        pl.padded_size, decode_align(T * (ggml_row_size(k.type, k.head_dim) + ggml_row_size(v.type, v.head_dim))));
+    return true;
+}
+
+bool make_plan(const turbo_attention * at, decode_plan & pl) {
     static const decode_kernels * const kernels = kernels_at(ggml_turbo_simd_level());
+    pl = {};
     pl.at = at;
-    pl.k = &kernels->k[k];
-    pl.v = &kernels->v[v];
     pl.kernels = kernels;
     pl.n_query = at->n_rows * at->gqa;
     pl.n_vec = at->n_rows * at->n_head;
-    if (pl.k->scores == nullptr || pl.v->accumulate == nullptr || pl.n_query > MAX_QUERIES ||
-        at->k.head_dim % 32 != 0 || at->v.head_dim % 32 != 0) {
+    if (at->n_kv <= 0 || pl.n_query > MAX_QUERIES || at->k.head_dim % 32 != 0 || at->v.head_dim % 32 != 0 ||
+        !add_source(pl, at->k, at->v)) {
         return false;
     }
+    if (turbo_has_recent(at) && !add_source(pl, at->recent.k, at->recent.v)) { return false; }
     // a table without SIMD is slower than upstream's for upstream's types
     if (kernels == &decode_kernels_scalar && !ggml_turbo_is_turbo(at->k.type) && !ggml_turbo_is_turbo(at->v.type)) {
         return false;
@@ -108,45 +94,14 @@ bool make_plan(const turbo_attention * at, plan & pl) {
     pl.n_chunk = by_vectors > MAX_CHUNKS ? MAX_CHUNKS : by_vectors < MIN_CHUNKS ? MIN_CHUNKS : by_vectors;
 
     const size_t n_tile = (size_t) (at->n_kv + T - 1) / T * at->n_stream;
-    pl.query_size = pl.k->query_size(at->k.head_dim);
-    pl.acc_size = align_up(at->v.head_dim * sizeof(float));
-    pl.padded_size =
-        align_up(T * (ggml_row_size(at->k.type, at->k.head_dim) + ggml_row_size(at->v.type, at->v.head_dim)));
-    pl.partial_size = align_up(pl.n_vec * sizeof(decode_state)) + pl.n_vec * pl.acc_size;
-    pl.bias_size = align_up(decode_bias_size(at, pl.n_vec));
-    pl.thread_size =
-        align_up(n_tile * sizeof(decode_tile)) + pl.chunks_size() + pl.padded_size + align_up(decode_bias_map_size(at));
+    pl.acc_size = decode_align(at->v.head_dim * sizeof(float));
+    pl.padded_size = std::max(pl.padded_size, pl.acc_size); // the merge has a row there
+    pl.partial_size = decode_align(pl.n_vec * sizeof(decode_state)) + pl.n_vec * pl.acc_size;
+    pl.bias_size = decode_align(decode_bias_size(at, pl.n_vec));
+    pl.thread_size = decode_align(n_tile * sizeof(decode_tile)) + pl.chunks_size() + pl.padded_size +
+                     decode_align(decode_bias_map_size(at));
     return true;
 }
-
-// The scratch memory: queries and partial results of all threads, then what each has for itself.
-struct scratch {
-    const plan & pl;
-    char * base;
-    decode_tile * tiles; // those with a visible position
-    decode_chunk * chunks;
-    char * padded;
-    decode_bias bias;
-
-    scratch(const plan & pl) : pl(pl), base((char *) align_up((size_t) pl.at->work)) {
-        char * mine = base + pl.shared_size() + pl.at->ith * pl.thread_size;
-        padded = mine;
-        chunks = (decode_chunk *) (mine + pl.padded_size);
-        char * map = (char *) chunks + pl.chunks_size();
-        tiles = (decode_tile *) (map + align_up(decode_bias_map_size(pl.at)));
-        bias = { pl.at, pl.n_vec, (float *) (base + pl.shared_size() - pl.bias_size), (int32_t *) map };
-    }
-    char * query(int stream, int vec) const { return base + (stream * pl.n_vec + vec) * pl.query_size; }
-    decode_state * states(int chunk) const {
-        return (decode_state *) (base + pl.queries_size() + chunk * pl.partial_size);
-    }
-    float * acc(int chunk, int vec) const {
-        return (float *) ((char *) states(chunk) + align_up(pl.n_vec * sizeof(decode_state)) + vec * pl.acc_size);
-    }
-};
-
-// of a query vector within its stream
-int vec_index(const turbo_attention * at, int row, int head) { return row * at->n_head + head; }
 
 // Row p0 of one side of a KV head and those behind it.
 decode_rows rows_of(const turbo_attention * at, const turbo_kv & kv, int stream, int head, int p0) {
@@ -163,14 +118,19 @@ decode_rows pad(const decode_rows & rows, ggml_type type, int n, char * out) {
     return { out, size, rows.dim, nullptr, 0 };
 }
 
+decode_rows rows_of(const turbo_attention * at, const turbo_kv & kv, const decode_tile & tile, int head) {
+    return rows_of(at, kv, tile.stream, head,
+        tile.recent ? at->recent.slot[tile.p0 / TURBO_RECENT_TILE] * TURBO_RECENT_TILE : tile.p0);
+}
+
 // Has the kernels ask for this head's share of another tile. Where the rows of all heads are neighbors the share is a piece
 // of whole rows, so that memory is read in order.
 void look_ahead(
     const turbo_attention * at, const turbo_kv & kv, const decode_tile & next, int head, decode_rows & rows) {
     const bool whole = kv.nb_head < kv.nb_pos;
-    const decode_rows first = rows_of(at, kv, next.stream, whole ? 0 : head, next.p0);
+    const decode_rows first = rows_of(at, kv, next, whole ? 0 : head);
     const size_t size = decode_tile_size(at, next.p0) * kv.nb_pos;
-    rows.ahead_size = whole ? align_up(size / at->n_head_kv) : size; // a little too far is harmless
+    rows.ahead_size = whole ? decode_align(size / at->n_head_kv) : size; // a little too far is harmless
     rows.ahead = first.data + (whole ? head * rows.ahead_size : 0);
 }
 
@@ -182,8 +142,8 @@ struct item {
 };
 
 struct worker {
-    const plan & pl;
-    const scratch & mem;
+    const decode_plan & pl;
+    const decode_scratch & mem;
     int n_chunk;
     int n_group; // of KV heads
 
@@ -206,7 +166,9 @@ void worker::prepare_queries() const {
         const int head = vec % at->n_head;
         const float * q =
             (const float *) (at->q + row * at->q_nb_row + head * at->q_nb_head + stream * at->q_nb_stream);
-        pl.k->query(q, at->k.head_dim, at->scale, mem.query(stream, vec));
+        for (int s = 0; s < pl.n_source; ++s) {
+            pl.source[s].k_kernels->query(q, at->k.head_dim, at->scale, mem.query(s, stream, vec));
+        }
     }
 }
 
@@ -221,7 +183,7 @@ void worker::begin(const item & it) const {
     const turbo_attention * at = pl.at;
     for (int row = 0; row < at->n_rows; ++row) {
         for (int head = it.head * at->gqa; head < it.head_end * at->gqa; ++head) {
-            const int i = vec_index(at, row, head);
+            const int i = decode_vec_index(at, row, head);
             mem.states(it.chunk)[i] = { -INFINITY, 0.0f };
             memset(mem.acc(it.chunk, i), 0, pl.acc_size);
         }
@@ -244,15 +206,16 @@ void worker::unit(
     const turbo_attention * at = pl.at;
     const int stream = tile.stream;
     const int n = decode_tile_size(at, tile.p0);
-    decode_rows k = rows_of(at, at->k, stream, head_kv, tile.p0);
-    decode_rows v = rows_of(at, at->v, stream, head_kv, tile.p0);
+    const decode_source & from = pl.source[tile.recent];
+    decode_rows k = rows_of(at, *from.k, tile, head_kv);
+    decode_rows v = rows_of(at, *from.v, tile, head_kv);
     if (n < T) {
-        k = pad(k, at->k.type, n, mem.padded);
-        v = pad(v, at->v.type, n, mem.padded + T * k.stride);
+        k = pad(k, from.k->type, n, mem.padded);
+        v = pad(v, from.v->type, n, mem.padded + T * k.stride);
     }
     if (next != nullptr) {
-        look_ahead(at, at->k, *next, head_kv, k);
-        look_ahead(at, at->v, *next, head_kv, v);
+        look_ahead(at, *pl.source[next->recent].k, *next, head_kv, k);
+        look_ahead(at, *pl.source[next->recent].v, *next, head_kv, v);
     }
 
     const void * query[MAX_QUERIES];
@@ -265,19 +228,19 @@ void worker::unit(
     int j = 0;
     for (int r = 0; r < at->n_rows; ++r) {
         for (int head = head_kv * at->gqa; head < (head_kv + 1) * at->gqa; ++head, ++j) {
-            const int i = vec_index(at, r, head);
-            query[j] = mem.query(stream, i);
+            const int i = decode_vec_index(at, r, head);
+            query[j] = mem.query(tile.recent, stream, i);
             acc[j] = mem.acc(chunk, i);
             row[j] = { mask_of_tile(tile, r, head, padded_mask + j * T), turbo_attention_slope(at, head),
                 mem.states(chunk) + i };
         }
     }
-    pl.k->scores(&k, query, pl.n_query, score);
+    from.k_kernels->scores(&k, query, pl.n_query, score);
     if (runs != nullptr) {
         j = 0;
         for (int r = 0; r < at->n_rows; ++r) {
             for (int head = head_kv * at->gqa; head < (head_kv + 1) * at->gqa; ++head, ++j) {
-                decode_bias_add(runs, n, vec_index(at, r, head), score + j * T);
+                decode_bias_add(runs, n, decode_vec_index(at, r, head), score + j * T);
             }
         }
     }
@@ -289,7 +252,7 @@ void worker::unit(
         rescale[j] = step[j].rescale;
         needed = needed || !(step[j].top < NEGLIGIBLE);
     }
-    if (needed) { pl.v->accumulate(&v, score, rescale, pl.n_query, acc); }
+    if (needed) { from.v_kernels->accumulate(&v, score, rescale, pl.n_query, acc); }
 }
 
 void worker::run() const {
@@ -314,51 +277,6 @@ void worker::run() const {
     }
 }
 
-// Sums the partial results of one query vector, of chunks first .. last - 1, into dst.
-void merge(const plan & pl, const scratch & mem, int stream, int first, int last, int row, int head) {
-    const turbo_attention * at = pl.at;
-    const int i = vec_index(at, row, head);
-    const int dv = at->v.head_dim;
-
-    const float sink = at->sinks != nullptr ? at->sinks[head] : -INFINITY;
-    float max = sink;
-    for (int c = first; c < last; ++c) {
-        const float m = mem.states(c)[i].max;
-        max = m > max ? m : max;
-    }
-
-    float * out = (float *) (at->dst + head * at->dst_nb_head + row * at->dst_nb_row + stream * at->dst_nb_stream);
-    memset(out, 0, dv * sizeof(float));
-    float sum = sink == -INFINITY ? 0.0f : expf(sink - max);
-    for (int c = first; c < last; ++c) {
-        const decode_state st = mem.states(c)[i];
-        if (st.sum <= 0.0f) { // nothing visible
-            continue;
-        }
-        const float * acc = mem.acc(c, i);
-        const float w = expf(st.max - max);
-        sum += w * st.sum;
-        for (int d = 0; d < dv; ++d) { out[d] += w * acc[d]; }
-    }
-    pl.v->finish(out, dv);
-    const float inv = sum == 0.0f ? 0.0f : 1.0f / sum;
-    for (int d = 0; d < dv; ++d) { out[d] *= inv; }
-}
-
-// This thread's share of the results.
-void merge_all(const plan & pl, const scratch & mem, int n_chunk) {
-    const turbo_attention * at = pl.at;
-    int first = 0;
-    for (int s = 0; s < at->n_stream; ++s) {
-        int last = first;
-        while (last < n_chunk && mem.tiles[mem.chunks[last].first].stream == s) { ++last; }
-        for (int i = at->ith; i < pl.n_vec; i += at->nth) {
-            merge(pl, mem, s, first, last, i / at->n_head, i % at->n_head);
-        }
-        first = last;
-    }
-}
-
 int groups_of_heads(const turbo_attention * at, int n_chunk) {
     const int wanted = n_chunk == 0 ? 1 : (ITEMS_PER_THREAD * at->nth + n_chunk - 1) / n_chunk;
     return at->nth == 1 || wanted < 1 ? 1 : wanted > at->n_head_kv ? at->n_head_kv : wanted;
@@ -367,14 +285,14 @@ int groups_of_heads(const turbo_attention * at, int n_chunk) {
 } // namespace
 
 extern "C" size_t turbo_decode_work(const turbo_attention * at, int n_threads) {
-    plan pl;
+    decode_plan pl;
     return make_plan(at, pl) ? pl.work_size(n_threads) : 0;
 }
 
 extern "C" bool turbo_decode_run(const turbo_attention * at) {
-    plan pl;
+    decode_plan pl;
     if (!make_plan(at, pl) || pl.work_size(at->nth) > at->work_size) { return false; }
-    scratch mem(pl);
+    decode_scratch mem(pl);
     const int n_tile = decode_list_tiles(at, mem.tiles);
     const int n_chunk = decode_list_chunks(mem.tiles, n_tile, pl.n_chunk, mem.chunks);
     const worker w = { pl, mem, n_chunk, groups_of_heads(at, n_chunk) };
@@ -386,6 +304,6 @@ extern "C" bool turbo_decode_run(const turbo_attention * at) {
     }
     w.run();
     if (at->nth > 1) { ggml_barrier(at->threadpool); }
-    merge_all(pl, mem, n_chunk);
+    decode_merge(pl, mem, n_chunk);
     return true;
 }

@@ -100,6 +100,7 @@ bool make_plan(const turbo_attention & at, int n_threads, prefill_plan & plan) {
         !decoder_of(*plan.kern, at.v.type, plan.v_decoder)) {
         return false;
     }
+    if (turbo_has_recent(&at) && !decoder_of(*plan.kern, at.recent.k.type, plan.recent_decoder)) { return false; }
 
     const int mr = plan.kern->mr;
     const int nr = plan.kern->nr;
@@ -168,8 +169,6 @@ public:
         int stream, int head_kv, int first)
         : at(at), plan(plan), kern(*plan.kern), buf(buf), views(views), stream(stream), head_kv(head_kv), first(first),
           n(std::min(plan.block, plan.n_query - first)), bias(at, plan, buf) {
-        k = side(at.k);
-        v = side(at.v);
         bias.begin();
     }
 
@@ -203,14 +202,7 @@ private:
     const int first; // query vector of the KV head
     const int n; // query vectors
 
-    const char * k;
-    const char * v;
-
     prefill_bias bias;
-
-    const char * side(const turbo_kv & kv) const {
-        return kv.data + head_kv * kv.nb_head + stream * kv.n_stream / at.n_stream * kv.nb_stream;
-    }
 
     int row_of(int i) const { return (first + i) / at.gqa; }
     int head_of(int i) const { return head_kv * at.gqa + (first + i) % at.gqa; }
@@ -249,29 +241,39 @@ private:
                now.first;
     }
 
-    static void decode(ggml_to_float_t decoder, const char * row, float * y, int n) {
+    // The row of a position of one side, or the one that is held of it in a finer type.
+    void decode(
+        const turbo_kv & cache, const turbo_kv & recent, ggml_to_float_t decoder, int position, float * y) const {
+        const int slot = turbo_has_recent(&at) ? at.recent.slot[position / TURBO_RECENT_TILE] : -1;
+        const turbo_kv & kv = slot >= 0 ? recent : cache;
+        if (slot >= 0) {
+            decoder = plan.recent_decoder;
+            position = slot * TURBO_RECENT_TILE + position % TURBO_RECENT_TILE;
+        }
+        const char * row =
+            kv.data + position * kv.nb_pos + head_kv * kv.nb_head + turbo_stream_of(&kv, &at, stream) * kv.nb_stream;
         if (decoder != nullptr) {
-            decoder(row, y, n);
+            decoder(row, y, kv.head_dim);
         } else {
-            memcpy(y, row, n * sizeof(float));
+            memcpy(y, row, kv.head_dim * sizeof(float));
         }
     }
+
+    void decode_k(int position, float * y) const { decode(at.k, at.recent.k, plan.k_decoder, position, y); }
+    void decode_v(int position, float * y) const { decode(at.v, at.recent.v, plan.v_decoder, position, y); }
 
     void expand(tile & now) const {
         const int nr = kern.nr;
         for (int p = 0; p < now.n; p += nr) {
             const int here = std::min(nr, now.n - p);
-            for (int i = 0; i < here; ++i) {
-                decode(
-                    plan.k_decoder, k + (now.first + p + i) * at.k.nb_pos, buf.rows + i * plan.k_stride, at.k.head_dim);
-            }
+            for (int i = 0; i < here; ++i) { decode_k(now.first + p + i, buf.rows + i * plan.k_stride); }
             std::fill(buf.rows + here * plan.k_stride, buf.rows + nr * plan.k_stride, 0.0f);
             kern.transpose(buf.rows, plan.k_stride, at.k.head_dim, buf.k + p * at.k.head_dim);
         }
 
         std::fill(buf.rows + at.v.head_dim, buf.rows + plan.v_stride, 0.0f);
         for (int p = 0; p < now.n; ++p) {
-            decode(plan.v_decoder, v + (now.first + p) * at.v.nb_pos, buf.rows, at.v.head_dim);
+            decode_v(now.first + p, buf.rows);
             if (!kern.finite(buf.rows, at.v.head_dim)) {
                 now.bad[now.n_bad++] = p;
                 std::fill(buf.rows, buf.rows + at.v.head_dim, 0.0f);
@@ -333,7 +335,7 @@ private:
     // 0 * inf would carry a row of V that is not finite to query vectors that do not see it.
     void add_bad_rows(const tile & now, int part, int n_part) const {
         for (int b = 0; b < now.n_bad; ++b) {
-            decode(plan.v_decoder, v + (now.first + now.bad[b]) * at.v.nb_pos, buf.rows, at.v.head_dim);
+            decode_v(now.first + now.bad[b], buf.rows);
             for (int i = 0; i < n_part; ++i) {
                 const float weight = buf.scores[i * PREFILL_TILE + now.bad[b]];
                 float * out = buf.out + (size_t) (part + i) * plan.v_stride;

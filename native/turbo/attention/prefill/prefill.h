@@ -65,6 +65,7 @@ struct prefill_plan {
     const prefill_kernels * kern;
     ggml_to_float_t k_decoder; // NULL: f32
     ggml_to_float_t v_decoder;
+    ggml_to_float_t recent_decoder; // of both sides
 
     int n_query;  // query vectors of a KV head
     int block;    // of an item
