@@ -159,6 +159,13 @@ export const effectiveContextSchema = z.object({
   kernels: z.array(kernelUseSchema),
   flashAttention: z.boolean(),
   flashAttentionAsked: z.enum(['auto', 'on', 'off']),
+  /**
+   * newest tokens whose K and V are kept at 8 bits beside a turbo cache; 0: none are, and the reason says why, where they were
+   * asked for and the cache has a turbo type
+   */
+  recent: z
+    .object({ asked: z.number().int(), tokens: z.number().int(), reason: z.string() })
+    .default({ asked: 0, tokens: 0, reason: '' }),
   threads: z.number().int(),
   /** -1: all */
   gpuLayersAsked: z.number().int(),

@@ -5,7 +5,7 @@
 import { msg } from '@lingui/core/runtime-macro';
 import type { Capabilities, EffectiveType, LoadedContext } from './engine';
 import { say, type Translatable } from './lib/language';
-import { isBudget } from './settings';
+import { isBudget, usualRecentTokens } from './settings';
 
 export type FallbackId =
   | 'gpu-missing'
@@ -21,6 +21,7 @@ export type FallbackId =
   | 'simd-none'
   | 'simd-weights'
   | 'flash-attention'
+  | 'recent'
   | 'context-cut'
   | 'context-rounded'
   | 'rope'
@@ -142,7 +143,20 @@ function cacheTypes(context: LoadedContext): Fallback[] {
       advice: say(msg`Choose f16 for V, which needs none, or another model. Long contexts are slower without.`),
     });
   }
-  return found;
+  return [...found, ...recent(context)];
+}
+
+function recent({ recent: { asked, tokens, reason } }: LoadedContext): Fallback[] {
+  // what nobody chose is not missed: the meter says why it is not there
+  if (asked === usualRecentTokens || tokens > 0 || reason === '') return [];
+  return [
+    {
+      id: 'recent',
+      what: say(msg`The newest tokens are not kept at 8 bits, and so the turbo cache is a little less exact.`),
+      why: sentence(reason),
+      advice: say(msg`Nothing has to be done, or set “Recent tokens at 8 bits” to Off in the settings.`),
+    },
+  ];
 }
 
 function cacheType(

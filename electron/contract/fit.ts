@@ -175,18 +175,20 @@ function distinct(marks: readonly FitMark[]): FitMark[] {
 }
 
 // Whether what the KV cache holds can be kept when a context is created again: the engine decides by it, the window says it
-// beforehand. Cells mean the same when types, centering, RoPE and the attention path agree; how many there are does not matter.
+// beforehand. Cells mean the same when types, centering, RoPE and the attention path agree; how many there are does not matter, nor whether the
+// newest ones are kept at 8 bits, too.
 
 /**
  * The settings that decide how much memory a context takes: a new one is a type error here until it is placed. Drafts from the text
  * take none, but a plan says, too, whether the model can draft.
  */
 export function allocationOf(context: ContextSettings): Omit<ContextSettings, 'threads'> {
-  const { nCtx, typeK, typeV, flashAttention, batch, gpuLayers, rope } = context;
+  const { nCtx, typeK, typeV, flashAttention, recentTokens, batch, gpuLayers, rope } = context;
   const { speculation } = context;
   const draftModel = speculation === 'draft' ? context.draftModel : '';
   const { projector } = context;
-  return { nCtx, typeK, typeV, flashAttention, batch, gpuLayers, rope, speculation, draftModel, projector };
+  const cache = { nCtx, typeK, typeV, flashAttention, recentTokens };
+  return { ...cache, batch, gpuLayers, rope, speculation, draftModel, projector };
 }
 
 type RequestedContext = Pick<ContextSettings, 'nCtx' | 'typeK' | 'typeV' | 'flashAttention' | 'rope'>;

@@ -76,6 +76,9 @@ export const autoContext = 0;
 /** What Auto is where nobody can know better, and no shorter for the sake of other programs; tokens. */
 export const usualContext = 8192;
 
+/** Of a turbo cache, newest tokens that are kept at 8 bits, too, where nobody has chosen. */
+export const usualRecentTokens = 128;
+
 /** Bounds of each setting, without defaults: a whole set adds them, a patch must not. */
 const contextFields = {
   /** tokens, or `autoContext`; with rope `model` the engine cuts it to what the model was trained for */
@@ -89,6 +92,8 @@ const contextFields = {
   typeK: cacheChoiceSchema,
   typeV: cacheChoiceSchema,
   flashAttention: flashAttentionSchema,
+  /** newest tokens whose K and V are kept at 8 bits, too, where the cache is turbo; 0: none */
+  recentTokens: z.number().int().min(0).max(4096),
   /** 0: one per physical core */
   threads: z.number().int().min(0).max(limits.maxThreads),
   /** layers on the GPU; -1: as many as fit */
@@ -141,6 +146,7 @@ export const contextSettingsSchema = z.object({
   typeK: contextFields.typeK.default('turbo4'),
   typeV: contextFields.typeV.default('turbo4'),
   flashAttention: contextFields.flashAttention.default('auto'),
+  recentTokens: contextFields.recentTokens.default(usualRecentTokens),
   threads: contextFields.threads.default(0),
   gpuLayers: contextFields.gpuLayers.default(-1),
   batch: contextFields.batch.default(512),

@@ -63,7 +63,7 @@ export async function listedTypes(
   }
   const whole = await plan({ typeK: 'f16', typeV: 'f16' });
   const values = bytesIn(whole.cacheLayers) / 2;
-  const bytes = 'bits' in budget ? (budget.bits / 8) * values : budget.bytes;
+  const bytes = 'bits' in budget ? (budget.bits / 8) * values : budget.bytes - (await besideLayers(plan));
   if (bytesIn(whole.cacheLayers) <= bytes) return named(typeK, { K: ['f16'], V: ['f16'] });
   const prices = await pricesOf(whole.fingerprint);
   const layers = await layersOf(plan, prices ?? neutralPrices(whole.cacheLayers.length));
@@ -83,8 +83,16 @@ function bytesIn(layers: readonly CacheLayer[]): number {
   return layers.reduce((sum, { bytesK, bytesV }) => sum + bytesK + bytesV, 0);
 }
 
+/** Bytes of the window of recent tokens, which a turbo cache may have. */
+async function besideLayers(plan: PlanOf): Promise<number> {
+  const whole = await planAs(plan, 'turbo4');
+  return whole ? whole.kvK + whole.kvV - bytesIn(whole.cacheLayers) : 0;
+}
+
 async function layersOf(plan: PlanOf, prices: Prices): Promise<BudgetLayer[]> {
-  const found = await Promise.all(budgetTypes.map(async (type) => ({ type, layers: await layersAs(plan, type) })));
+  const found = await Promise.all(
+    budgetTypes.map(async (type) => ({ type, layers: (await planAs(plan, type))?.cacheLayers ?? null })),
+  );
   const all = found.filter((one): one is { type: BudgetType; layers: CacheLayer[] } => one.layers !== null);
   return prices.K.map((_, i) => ({
     K: sideOf(all, i, prices.K[i] ?? 0, ({ typeK, bytesK }) => ({ is: typeK, bytes: bytesK })),
@@ -93,9 +101,9 @@ async function layersOf(plan: PlanOf, prices: Prices): Promise<BudgetLayer[]> {
 }
 
 /** null: the heads of the model do not divide into the blocks of this type */
-async function layersAs(plan: PlanOf, type: BudgetType): Promise<CacheLayer[] | null> {
+async function planAs(plan: PlanOf, type: BudgetType): Promise<MemoryPlan | null> {
   try {
-    return (await plan({ typeK: type, typeV: type })).cacheLayers;
+    return await plan({ typeK: type, typeV: type });
   } catch (error) {
     if ((error as { code?: unknown }).code === 'cache-type-unsupported') return null;
     throw error;

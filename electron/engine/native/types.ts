@@ -52,9 +52,9 @@ export interface CoreOptions {
   core?: string[];
 }
 
-/** `rope` left out: `model`; `speculation`: `off`; `draftModel`, `projector`: paths, '' for none. `nCtx` is rounded up by the engine, see `Context.effective.nCtx` */
+/** `rope` left out: `model`; `recentTokens`: 0; `speculation`: `off`; `draftModel`, `projector`: paths, '' for none. `nCtx` is rounded up by the engine, see `Context.effective.nCtx` */
 export type ContextOptions = Pick<ContextSettings, 'nCtx' | 'flashAttention' | 'threads' | 'batch'> &
-  Partial<Pick<ContextSettings, 'rope' | 'speculation' | 'draftModel' | 'projector'>> &
+  Partial<Pick<ContextSettings, 'rope' | 'recentTokens' | 'speculation' | 'draftModel' | 'projector'>> &
   CoreOptions & {
     /** any type name of `Capabilities.cacheTypes` */
     typeK: string;

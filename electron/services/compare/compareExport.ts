@@ -162,7 +162,7 @@ function answers({ columns }: CompareRun): string[] {
 function notes({ notes: whole, columns }: CompareRun): string[] {
   const fallbacks = columns.flatMap((column) => {
     const { context } = column;
-    const reasons = context ? [context.typeK.reason, context.typeV.reason].filter(Boolean) : [];
+    const reasons = context ? [context.typeK.reason, context.typeV.reason, context.recent.reason].filter(Boolean) : [];
     const problem = column.error ? [column.error.message] : [];
     return [...new Set([...reasons, ...column.notes, ...problem])].map((note) => `${nameOf(column, columns)}: ${note}`);
   });

@@ -162,6 +162,10 @@ function context({ context: of, contextUsed }: EngineStatus, clean: (text: strin
     ['K centered by blocks of positions', yes(centring.blocks, centring.reasonBlocks || centring.reasonK)],
     ['RoPE', `${of.rope.kind}, factor ${of.rope.factor}`],
     ['Flash attention', `${of.flashAttention ? 'on' : 'off'} (asked ${of.flashAttentionAsked})`],
+    [
+      'Recent tokens at 8 bits',
+      `${of.recent.tokens} (asked ${of.recent.asked})${of.recent.reason && `: ${clean(of.recent.reason)}`}`,
+    ],
     ['Layers on the GPU', `${of.gpuLayers}/${of.layers} (asked ${of.gpuLayersAsked})`],
     ['Attention', attention.join(', ') || 'not reported'],
     ...of.kernels.map(

@@ -109,5 +109,6 @@ export function warningsOf({ context, notes }: CompareColumn): string[] {
   const fallbacks = [context?.typeK, context?.typeV].flatMap((type) =>
     type && type.reason !== '' ? t`${type.asked} runs as ${type.effective}: ${type.reason}` : [],
   );
-  return [...new Set([...fallbacks, ...notes])];
+  const recent = context?.recent.reason ? [t`No recent tokens at 8 bits: ${context.recent.reason}`] : [];
+  return [...new Set([...fallbacks, ...recent, ...notes])];
 }

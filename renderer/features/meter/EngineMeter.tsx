@@ -170,6 +170,12 @@ function ContextRows({ context }: { context: LoadedContext }) {
         {context.rope.kind !== 'model' && <span className="block text-warn">{stretchText(context.rope)}</span>}
       </Row>
       <Row name={t`Flash attention`}>{context.flashAttention ? t`on` : t`off`}</Row>
+      {(context.recent.tokens > 0 || context.recent.reason) && (
+        <Row name={t`Recent tokens at 8 bits`}>
+          {formatCount(context.recent.tokens)}
+          {context.recent.reason && <span className="block text-ink-3">{context.recent.reason}</span>}
+        </Row>
+      )}
       <Row name={t`Threads`}>{context.threads}</Row>
       <Row name={t`Batch`}>{context.batch}</Row>
     </>

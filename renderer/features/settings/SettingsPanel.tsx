@@ -12,6 +12,7 @@ import {
   type ContextSettings,
   type OwnSampling,
   type Settings,
+  usualRecentTokens,
 } from '../../../electron/contract/settings';
 import { i18n } from '../../language';
 import { selectApiStatus } from '../../state/slices/api';
@@ -247,6 +248,7 @@ export const defaultContext: ContextSettings = {
   typeK: 'turbo4',
   typeV: 'turbo4',
   flashAttention: 'auto',
+  recentTokens: usualRecentTokens,
   threads: 0,
   gpuLayers: -1,
   batch: 512,

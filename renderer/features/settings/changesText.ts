@@ -10,6 +10,7 @@ const labels: Record<keyof ContextSettings, MessageDescriptor> = {
   typeK: msg`K cache`,
   typeV: msg`V cache`,
   flashAttention: msg`Flash attention`,
+  recentTokens: msg`Recent tokens at 8 bits`,
   threads: msg`Threads`,
   gpuLayers: msg`GPU layers`,
   batch: msg`Batch`,
@@ -48,6 +49,7 @@ export function changesText(
 function print(key: keyof ContextSettings, value: string | number | undefined, models: readonly Named[]): string {
   if (key === 'nCtx' && value === autoContext) return t`auto`;
   if ((key === 'threads' && value === 0) || (key === 'gpuLayers' && value === -1)) return t`auto`;
+  if (key === 'recentTokens' && value === 0) return t`off`;
   if (key === 'draftModel') {
     const listed = models.find(({ id }) => id === value)?.fileName;
     return listed ?? (value === '' ? t`none` : String(value).replace(/^.*[\\/]/, ''));

@@ -124,7 +124,13 @@ describe('measuring', () => {
     const parts = { weights: 0, kvK: 425, kvV: 850, kvF16: 3200, compute: 0 };
     const memory = () => ({ parts, devices: [] });
     const centring = { k: true, v: false, reasonK: '', reasonV: 'Not turbo.' };
-    const effective = { centring, typeK: side('turbo4'), typeV: side('turbo4', 'q8_0', 'The head does not fit.') };
+    const recent = { asked: 0, tokens: 0, reason: '' };
+    const effective = {
+      centring,
+      recent,
+      typeK: side('turbo4'),
+      typeV: side('turbo4', 'q8_0', 'The head does not fit.'),
+    };
     expect(describeContext({ memory, effective } as unknown as Parameters<typeof describeContext>[0])).toEqual({
       bits: 6.375,
       effective: 'turbo4/q8_0',

@@ -40,6 +40,7 @@ export function EngineSection() {
         ]}
         onValue={(flashAttention) => edit({ flashAttention })}
       />
+      <RecentField tokens={context.recentTokens} />
       <DraftingField context={context} />
       <ChoiceField
         name="projector"
@@ -109,6 +110,37 @@ export function EngineSection() {
         />
       </Field>
     </>
+  );
+}
+
+const recentSizes = [0, 128, 512, 2048];
+
+function RecentField({ tokens }: { tokens: number }) {
+  const { settings } = useActions();
+  // a settings file may have any number
+  const sizes = recentSizes.includes(tokens) ? recentSizes : [...recentSizes, tokens].sort((a, b) => a - b);
+  return (
+    <Field
+      label={t`Recent tokens at 8 bits`}
+      htmlFor="settings-recent-tokens"
+      inline
+      help={t`Most of attention goes to the newest tokens: keeping them at 8 bits brings a turbo cache much closer to f16, for a little memory.`}
+    >
+      <Select
+        id="settings-recent-tokens"
+        data-testid="settings-recent-tokens"
+        aria-describedby="settings-recent-tokens-help"
+        value={tokens}
+        onChange={({ target }) => settings.editContext({ recentTokens: Number(target.value) })}
+        className="w-24"
+      >
+        {sizes.map((size) => (
+          <option key={size} value={size}>
+            {size === 0 ? t`Off` : formatCount(size)}
+          </option>
+        ))}
+      </Select>
+    </Field>
   );
 }
 

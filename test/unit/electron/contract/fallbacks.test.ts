@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import type { Capabilities, LoadedContext } from '@/electron/contract/engine';
 import { fallbacksOf, simdName } from '@/electron/contract/fallbacks';
+import { usualRecentTokens } from '@/electron/contract/settings';
 import { effective, capabilities as samples } from '@/test/fixtures/samples';
 
 const capabilities: Capabilities = { ...samples, simd: 'avx2', simdBest: 'avx2', simdWeights: 'avx2' };
@@ -32,6 +33,7 @@ const constant = {
   reasonBlocks: 'a GPU takes part',
 };
 const absent = { ...sinks, reasonK: 'not calibrated', reasonV: 'not calibrated' };
+const noRecent = { asked: 512, tokens: 0, reason: 'a GPU takes part' };
 const wide = { simd: 'avx512', simdBest: 'avx512' };
 
 /** null: nothing is said; else the one fallback that there is: its id and the figures and names in its sentences */
@@ -55,6 +57,10 @@ it.each<[string, Partial<LoadedContext>, Partial<Capabilities>, RegExp | null]>(
   ['attention is off, as asked', noFlash, {}, null],
   ['attention cannot be had', { flashAttention: false }, {}, /^flash-attention: /],
   ['attention cannot be turned on', { flashAttention: false, flashAttentionAsked: 'on' }, {}, /^flash-attention: /],
+  ['recent tokens are not at 8 bits', { recent: noRecent }, {}, /^recent: .*8 bits.* A GPU takes part\. .*Off/],
+  ['recent tokens are at 8 bits', { recent: { asked: 512, tokens: 512, reason: '' } }, {}, null],
+  ['the usual recent tokens, which nobody chose', { recent: { ...noRecent, asked: usualRecentTokens } }, {}, null],
+  ['no cache is turbo, for recent tokens', { recent: { ...noRecent, reason: '' } }, {}, null],
   ['the same type in another layout', { typeK: turbo('turbo4_64', 'head_dim is 64') }, {}, null],
   ['the context is cut', { nCtxAsked: 16_000_000 }, {}, /^context-cut: .*\b8,192 .*\b16,000,000\b.*\b8,192\b/],
   ['the context is rounded', { nCtx: 1024, nCtxAsked: 1000 }, {}, /^context-rounded: .*\b1,024 .*\b1,000\b/],

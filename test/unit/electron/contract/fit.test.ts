@@ -103,6 +103,7 @@ describe('keepsCache', () => {
     ['another type', { typeV: 'q8_0' as const }, 4000, false],
     ['attention off', { flashAttention: 'off' as const }, 4000, false],
     ['attention on, as it is', { flashAttention: 'on' as const }, 4000, true],
+    ['another number of recent tokens', { recentTokens: 129 }, 4000, true],
     ['threads and batch', { threads: 7, batch: 64 }, 4000, true],
     ['a way beyond the trained length, which is not used', { rope: 'yarn' as const }, 4000, true],
     ['positions that are stretched', { rope: 'yarn' as const, nCtx: 16_384 }, 4000, false],

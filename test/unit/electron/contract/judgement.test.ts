@@ -32,7 +32,9 @@ describe('the dial', () => {
   });
 
   it('puts each type of docs/quality.md where it says', () => {
-    const rows = readFileSync('docs/quality.md', 'utf8').matchAll(
+    // the limits come from the smaller model, which loses more
+    const [, figures = ''] = readFileSync('docs/quality.md', 'utf8').split('**concertina-tiny**');
+    const rows = figures.matchAll(
       /^\| (q8_0|q5_0|iq4_nl|q4_0|turbo4|turbo3) \| [\d.]+ \| ([\d.]+) ± [\d.]+ \| [\d.]+ \| ([\d.]+)% \|/gm,
     );
     const found = [...rows].map(([, type, kld, top]) => [

@@ -1,6 +1,12 @@
-/** What a side of the cache can be: a type, or a budget for both sides. */
+/** What a side of the cache can be: a type, or a budget for both sides; what a file of settings may say of recent tokens. */
 import { describe, expect, it } from 'vitest';
-import { cacheChoiceSchema, chosenSides, parseBudget } from '@/electron/contract/settings';
+import {
+  cacheChoiceSchema,
+  chosenSides,
+  contextSettingsSchema,
+  parseBudget,
+  usualRecentTokens,
+} from '@/electron/contract/settings';
 
 describe('a budget', () => {
   it.each([
@@ -37,4 +43,14 @@ describe('a budget', () => {
     const budget = { typeK: 'auto:4', typeV: 'auto:4' } as const;
     expect(chosenSides(budget, 'typeK', 'q8_0')).toEqual({ typeK: 'q8_0', typeV: 'q8_0' });
   });
+});
+
+describe('recent tokens', () => {
+  const parse = (recentTokens?: number) => contextSettingsSchema.safeParse({ recentTokens }).data?.recentTokens;
+
+  it('are as usual in a file that does not name them', () => expect(parse()).toBe(usualRecentTokens));
+
+  it.each([0, 1, 77, 4096])('can be %d', (tokens) => expect(parse(tokens)).toBe(tokens));
+
+  it.each([-1, 0.5, 4097])('cannot be %d', (tokens) => expect(parse(tokens)).toBeUndefined());
 });

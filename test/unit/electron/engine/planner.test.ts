@@ -98,10 +98,15 @@ test('a slider that asks again starts no dry run twice', async () => {
   const first = engine.estimate.mock.calls.length;
   await planner.fit({ path: '/m', context: { ...context, threads: 7 } });
   expect(engine.estimate).toHaveBeenCalledTimes(first);
+  const finer = { ...context, recentTokens: context.recentTokens + 1 };
+  await planner.fit({ path: '/m', context: finer });
+  expect(engine.estimate.mock.lastCall?.[2].recentTokens).toBe(finer.recentTokens);
   // what drafts decides it too, by its file
   const drafting = { ...context, speculation: 'draft' as const, draftModel: '/draft' };
+  const undrafted = engine.estimate.mock.calls.length;
+  expect(undrafted).toBeGreaterThan(first);
   await planner.fit({ path: '/m', context: drafting });
-  expect(engine.estimate.mock.calls.length).toBeGreaterThan(first);
+  expect(engine.estimate.mock.calls.length).toBeGreaterThan(undrafted);
   const drafted = engine.estimate.mock.calls.length;
   await planner.fit({ path: '/m', context: { ...context, draftModel: '/draft' } });
   expect(engine.estimate).toHaveBeenCalledTimes(drafted);

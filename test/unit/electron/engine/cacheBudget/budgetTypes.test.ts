@@ -20,13 +20,14 @@ const bits: Record<string, number> = {
 const bytesAs = (type: string) => (values * (bits[type] ?? Number.NaN)) / 8;
 
 /** A model of two layers whose rules say what a type becomes. */
-function planner(become: (type: string, side: 'K' | 'V') => string = (type) => type) {
+function planner(become: (type: string, side: 'K' | 'V') => string = (type) => type, window = 0) {
   return async ({ typeK, typeV }: { typeK: CacheChoice; typeV: CacheChoice }): Promise<MemoryPlan> => {
     const [k, v] = [become(typeK, 'K'), become(typeV, 'V')];
     const layer = (i: number): CacheLayer => ({
       ...{ layer: i, typeK: k, typeV: v, bytesK: bytesAs(k), bytesV: bytesAs(v) },
     });
-    return { ...samplePlan, cacheLayers: [layer(0), layer(1)] };
+    const cacheLayers = [layer(0), layer(1)];
+    return { ...samplePlan, kvK: 2 * bytesAs(k) + window, kvV: 2 * bytesAs(v), cacheLayers };
   };
 }
 
@@ -40,6 +41,16 @@ describe('listedTypes', () => {
     expect(await listedTypes(both('auto:3.5'), planner(), prices)).toEqual(expected);
     const megabytes = { typeK: 'auto:0.008MiB=turbo3,q5_0', typeV: 'auto:0.008MiB=turbo4,turbo3' };
     expect(await listedTypes(both('auto:0.008MiB'), planner(), prices)).toEqual(megabytes);
+  });
+
+  it('leaves the room of recent tokens at 8 bits in a number of bytes', async () => {
+    const window = 0.001 * 1024 ** 2;
+    const less = await listedTypes(both('auto:0.008MiB'), planner(undefined, window), prices);
+    const alone = await listedTypes(both('auto:0.007MiB'), planner(), prices);
+    expect(less.typeK.split('=')[1]).toBe(alone.typeK.split('=')[1]);
+    expect(less).not.toEqual(await listedTypes(both('auto:0.008MiB'), planner(), prices));
+    const bits = await listedTypes(both('auto:3.5'), planner(undefined, window), prices);
+    expect(bits).toEqual(await listedTypes(both('auto:3.5'), planner(), prices));
   });
 
   it('is f16 where that fits', async () => {

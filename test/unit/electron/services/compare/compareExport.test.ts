@@ -37,7 +37,11 @@ function run(changes: Partial<CompareRun> = {}): CompareRun {
     },
     {
       ...{ ...second, state: 'done', quality, notes: ['The cache was short.'] },
-      context: { ...effective, typeV: { asked: 'turbo3', effective: 'q8_0', reason: 'The model has odd heads.' } },
+      context: {
+        ...effective,
+        typeV: { asked: 'turbo3', effective: 'q8_0', reason: 'The model has odd heads.' },
+        recent: { asked: 128, tokens: 0, reason: 'A GPU takes part.' },
+      },
       answer: { text: 'Tom lit it.\nHe did.', thinking: '', stopReason: 'end-of-turn', stats },
       difference: {
         index: 3,
@@ -80,6 +84,7 @@ test('markdown names model, machine and build, and shows only figures that are t
   expect(text).not.toContain('## In short');
   expect(text).toMatch(/turbo4\/turbo3 .*`" Tom"` \(41\.0% \/ 29\.0%\), f16 .*29\.0%\)/);
   expect(text).toContain('- turbo4/turbo3: The model has odd heads.');
+  expect(text).toContain('- turbo4/turbo3: A GPU takes part.');
   expect(text).toContain('> Tom lit it.\n> He did.');
   expect(text).toContain('| turbo4/turbo3 | 50.5 |');
 });

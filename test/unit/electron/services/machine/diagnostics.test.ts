@@ -5,7 +5,7 @@ import type { EngineStatus } from '@/electron/contract/engine';
 import { settingsSchema } from '@/electron/contract/settings';
 import { type DiagnosticFacts, diagnosticsText, RunRecord } from '@/electron/services/machine/diagnostics';
 import { privateFactsOf, redact } from '@/electron/services/machine/redact';
-import { answerStats, capabilities, modelInfo, readyStatus } from '@/test/fixtures/samples';
+import { answerStats, capabilities, loadedContext, modelInfo, readyStatus } from '@/test/fixtures/samples';
 
 const at = new Date('2026-03-04T05:06:07Z');
 
@@ -13,6 +13,7 @@ const status: EngineStatus = {
   ...readyStatus,
   ...{ restarts: 2, contextUsed: 77 },
   capabilities: { ...capabilities, simdBest: 'avx2', simdAsked: 'scalar' },
+  context: { ...loadedContext, recent: { asked: 128, tokens: 0, reason: 'the GPU /dev/x/y takes part' } },
 };
 
 function reportOf(changes: Partial<DiagnosticFacts> = {}): string {
@@ -49,11 +50,13 @@ it.each([
   ['Backend: CPU, Test processor'],
   ['SIMD: scalar (weights scalar, processor avx2)'],
   ['llama.cpp: v0.5.0'],
-  ['Context: nCtx 0, typeK turbo4, typeV turbo4, flashAttention auto, threads 0, gpuLayers -1, batch 512, rope '],
+  ['Context: nCtx 0, typeK turbo4, typeV turbo4, flashAttention auto, recentTokens '],
+  [', threads 0, gpuLayers -1, batch 512, rope '],
   ['Sampling: temperature 0.7'],
   ['Kind: qwen3, Q8_0, 28000000 parameters, 30.0 MB'],
   ['Tokens: 8192 (asked 8192), 77 used'],
   ['K cache: turbo4 (asked turbo4)'],
+  ['Recent tokens at 8 bits: 0 (asked 128): the GPU <path> takes part'],
   ['Attention: 8 layers of CPU on CPU'],
   ['Kernel of CPU from 0: cpu-scalar (the best of this processor)'],
   ['KV cache: K 8000000 bytes, V 8000000 bytes'],

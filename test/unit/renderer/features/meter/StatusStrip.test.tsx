@@ -163,6 +163,20 @@ describe('the engine', () => {
     expect(text('turbo4', 'turbo4', { k: false, v: false, reasonK: 'sinks', reasonV: 'sinks' })).toMatch(/sinks$/);
   });
 
+  it('shows how many recent tokens are at 8 bits, or why none are', async () => {
+    const { engineIs } = await rendered(<StatusStrip />, { start: false });
+    const withRecent = (tokens: number, reason = '') =>
+      act(() => engineIs({ context: { ...loadedContext, recent: { asked: 2048, tokens, reason } } }));
+    const row = () => screen.queryByText('Recent tokens at 8 bits')?.nextElementSibling?.textContent;
+    withRecent(2048);
+    await act(async () => fireEvent.click(meter('engine')));
+    expect(row()).toBe('2,048');
+    withRecent(0, 'a GPU takes part');
+    expect(row()).toBe('0a GPU takes part');
+    withRecent(0);
+    expect(row()).toBeUndefined();
+  });
+
   it('saves as much as f16 would take more', () => {
     expect(savedRatio({ kvK: 5, kvV: 5, kvF16: 40 })).toBe(4);
     expect(savedRatio({ kvK: 0, kvV: 0, kvF16: 0 })).toBeNaN();

@@ -116,6 +116,22 @@ describe('the panel', () => {
     expect(screen.getByTestId('settings-batch')).toBeDefined();
   });
 
+  it('offers some numbers of recent tokens, and shows another one of a settings file', async () => {
+    const { get, actions } = await rendered(<SettingsPanel />, { start: false }, ({ bridge, engineIs }) => {
+      bridge.answer('engine.plan', ({ context }: { context: Parameters<typeof fitOf>[0] }) => fitOf(context));
+      engineIs();
+    });
+    show('advanced');
+    const field = screen.getByTestId<HTMLSelectElement>('settings-recent-tokens');
+    const words = () => [...field.options].map(({ text }) => text);
+    expect(words()).toEqual(['Off', '128', '512', '2,048']);
+    fireEvent.change(field, { target: { value: '512' } });
+    expect(get().settings.draft).toEqual({ recentTokens: 512 });
+    act(() => actions.settings.editContext({ recentTokens: 300 }));
+    expect(words()).toEqual(['Off', '128', '300', '512', '2,048']);
+    expect(field.value).toBe('300');
+  });
+
   it('says what does not fit, offers what does, and loads it only when a person insists', async () => {
     const { bridge, actions } = await rendered(
       <SettingsPanel />,
@@ -317,6 +333,9 @@ describe('what a change costs a chat', () => {
 it('a change is shown with the value before and after', () => {
   const changes = changesText(defaultContext, { nCtx: 16_384, typeK: 'turbo3', threads: 4 });
   expect(changes).toEqual([/auto.*16,384/, /K.*turbo4.*turbo3/, /auto.*4/].map((text) => expect.stringMatching(text)));
+  const recent = (before: number, after: number) =>
+    changesText({ ...defaultContext, recentTokens: before }, { recentTokens: after });
+  expect(recent(0, 2048)).toEqual(['Recent tokens at 8 bits off → 2,048']);
   const drafting = { speculation: 'draft', draftModel: 'id' } as const;
   expect(changesText(defaultContext, drafting, [{ id: 'id', fileName: 'small.gguf' }])).toEqual([
     'Drafting Text → Model',
