@@ -110,10 +110,18 @@ export function dropFromCache(file) {
 const DOCS = path.join(ROOT, 'docs');
 const RESULTS = path.join(ROOT, 'test', 'bench', 'results');
 
-/** @param {string} text @param {string} command that printed them @param {string} figures markdown @returns {string} */
+/**
+ * @param {string} text
+ * @param {string} command that printed them, with the options that tell them from other figures of the document
+ * @param {string} figures markdown
+ * @returns {string}
+ */
 export function replaceFigures(text, command, figures) {
-  const marks = [`<!-- figures: npm run ${command} -- --write-docs -->`, '<!-- end of the figures -->'];
-  const [start, end] = marks.map((mark) => text.indexOf(mark));
+  const [name, ...options] = command.split(' ');
+  const printedBy = ['npm run', name, '--', ...options, '--write-docs'].join(' ');
+  const marks = [`<!-- figures: ${printedBy} -->`, '<!-- end of the figures -->'];
+  const start = text.indexOf(marks[0]);
+  const end = text.indexOf(marks[1], start);
   if (start < 0 || end < start) throw new Error(`The document has lost its marks ${marks.join(' and ')}.`);
   return `${text.slice(0, start + marks[0].length)}\n\n${figures}\n\n${text.slice(end)}`;
 }

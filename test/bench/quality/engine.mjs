@@ -20,8 +20,16 @@ export async function loadEngine() {
 }
 
 /** All that a measurement leaves open of a context. */
-export function contextOptions({ typeK, typeV }, nCtx, threads) {
-  return { nCtx, typeK, typeV, flashAttention: /** @type {const} */ ('auto'), threads, batch: 512 };
+export function contextOptions({ typeK, typeV, recent = 0 }, nCtx, threads) {
+  return {
+    nCtx,
+    typeK,
+    typeV,
+    recentTokens: recent,
+    flashAttention: /** @type {const} */ ('auto'),
+    threads,
+    batch: 512,
+  };
 }
 
 /** The tokens of a text, over and over, until there are enough. @param {Int32Array} once at least one @param {number} wanted */

@@ -29,8 +29,9 @@ const CHUNKS = 2;
  */
 
 /**
- * Figures by depth; KLD in nats, shares from 0 to 1. `centring`: what is centred in truth.
- * @typedef {{ppl: ByDepth, kld: ByDepth, kldError: ByDepth, kld999: ByDepth, sameTop: ByDepth, needles?: ByDepth<{right: number, of: number}>}} Figures
+ * Figures by depth; KLD in nats, shares from 0 to 1. `bitsAt`: a window of recent tokens takes the more bits a value the shorter the
+ * context is, so `bits` are those of the last depth. `centring`: what is centred in truth.
+ * @typedef {{bitsAt: ByDepth, ppl: ByDepth, kld: ByDepth, kldError: ByDepth, kld999: ByDepth, sameTop: ByDepth, needles?: ByDepth<{right: number, of: number}>}} Figures
  * @typedef {import('./options.mjs').Pair & Figures & {bits: number, effective: string, reasons: string[], centring: {k: boolean, v: boolean}}} Row
  */
 
@@ -54,7 +55,10 @@ export async function evaluateDepth(setting, rows, depth, chunks, onProgress) {
     scored = compared.reference.tokens;
     const own = rows.find(({ name }) => name === REFERENCE);
     if (own) record(own, depth, { ...compared.reference, meanKld: 0, meanKldError: 0, kld999: 0, sameTop: 1 });
-    for (const [j, row] of group.entries()) record(row, depth, compared.results[j]);
+    for (const [j, row] of group.entries()) {
+      record(row, depth, compared.results[j]);
+      row.bitsAt[depth] = row.bits;
+    }
   }
   return scored;
 }
@@ -107,6 +111,7 @@ async function compareGroup(setting, rows, tokens, depth, onProgress) {
 /** Those of a row; of a budget those of each layer, as the app would choose them. */
 async function typesOf({ engine, model, modelFile, folder, say, threads }, row, nCtx) {
   if (!isBudget(row.typeK)) return row;
+  const { recent } = row;
   const options = contextOptions({ typeK: 'turbo4', typeV: 'turbo4' }, nCtx, threads);
   const run = {
     ...{ places: { folder, textFile: CALIBRATION_TEXT }, options },
@@ -115,8 +120,8 @@ async function typesOf({ engine, model, modelFile, folder, say, threads }, row, 
   await ensureCalibrated(model, run);
   const { prices, notes } = await ensurePriced(model, run);
   for (const note of notes) say(note);
-  const plan = (types) => engine.estimate(modelFile, 0, contextOptions(types, nCtx, threads));
-  return listedTypes(row, plan, async () => prices);
+  const plan = (types) => engine.estimate(modelFile, 0, contextOptions({ ...types, recent }, nCtx, threads));
+  return { ...(await listedTypes(row, plan, async () => prices)), recent };
 }
 
 /** A context of a row; a centred one with the constants that the app measures at a model's first load. */
@@ -136,9 +141,9 @@ export async function createContext(setting, row, nCtx) {
 /** @returns what the engine really made of the types: bits a value, names, reasons */
 export function describe(context) {
   const { kvK, kvV, kvF16 } = context.memory().parts;
-  const { typeK, typeV, centring } = context.effective;
+  const { typeK, typeV, centring, recent } = context.effective;
   const effective = typeK.effective === typeV.effective ? typeK.effective : `${typeK.effective}/${typeV.effective}`;
-  const reasons = [...new Set([typeK.reason, typeV.reason].filter(Boolean))];
+  const reasons = [...new Set([typeK.reason, typeV.reason, recent.reason].filter(Boolean))];
   return { bits: (16 * (kvK + kvV)) / kvF16, effective, reasons, centring: { k: centring.k, v: centring.v } };
 }
 
@@ -155,6 +160,7 @@ export function newRow(pair) {
   return {
     ...pair,
     bits: 16,
+    bitsAt: {},
     effective: pair.name,
     reasons: [],
     centring: { k: false, v: false },

@@ -43,7 +43,8 @@ export const HELP = `npm run quality -- [options]     what a KV cache type costs
   --weights WHICH    f16: made of the file's by requantizing, so that nothing but the cache is measured; file: as they
                      are (default: f16 for small and tiny, else file)
   --text FILE        plain text that the model has not seen (default: test/fixtures/heldout.txt)
-  --types LIST       ${TYPES.join(',')}; a pair K/V as in q8_0/turbo4; a budget as in auto:3.5
+  --types LIST       ${TYPES.join(',')}; a pair K/V as in q8_0/turbo4; a budget as in auto:3.5;
+                     with +N behind a turbo type, the newest N tokens at 8 bits, too, as in turbo4+128
   --sides LIST       types that are measured as K and as V of every other one and of ${REFERENCE}; none for no pairs
                      (default: ${FULL.sides.join(',')})
   --depths LIST      tokens of a chunk, of which the second half counts: 512,2K,8K
@@ -64,7 +65,7 @@ export const HELP = `npm run quality -- [options]     what a KV cache type costs
 /**
  * `chunks`: null: as many as `read` tokens hold; `centring`: of turbo caches; `budget`: seconds; `earlier`: what is added to.
  * @typedef {{help: boolean, model: string, weights: 'f16' | 'file', text: string, from: string | undefined, earlier: import('./report.mjs').Result | null, types: string[], sides: string[], depths: number[], chunks: number | null, centring: 'both' | 'on' | 'off', read: number, budget: number, documents: number, threads: number, quick: boolean, json: boolean, out: string | undefined, writeDocs: boolean}} Settings
- * @typedef {{name: string, typeK: string, typeV: string, centred: boolean}} Pair name: K/V, or one name for both
+ * @typedef {{name: string, typeK: string, typeV: string, centred: boolean, recent?: number}} Pair name: K/V, or one name for both
  */
 
 /**
@@ -126,11 +127,15 @@ export function pairsOf({ types, sides, centring }, known) {
   const names = [...new Set([REFERENCE, ...types, ...crossed])];
   if (names.length === 1)
     throw new OptionError(`--types: name a type besides ${REFERENCE}, which the others are compared with.`);
-  const pairs = names.map((name) => ({
-    name,
-    ...(isBudget(name) ? { typeK: name, typeV: name } : sidesOf(name, known)),
-    centred: centring !== 'off' && isCentrable(name),
-  }));
+  const pairs = names.map((name) => {
+    const { types, recent } = recentOf(name);
+    return {
+      name,
+      ...(isBudget(types) ? { typeK: types, typeV: types } : sidesOf(types, known)),
+      centred: centring !== 'off' && isCentrable(types),
+      ...(recent > 0 ? { recent } : {}),
+    };
+  });
   const twice = (pair) => centring === 'both' && pair.centred && types.includes(pair.name);
   return pairs.flatMap((pair) => (twice(pair) ? [pair, { ...pair, centred: false }] : [pair]));
 }
@@ -152,6 +157,14 @@ export function missingOf(earlier, pairs) {
 function choice(option, value, known) {
   if (!known.includes(value)) throw new OptionError(`${option} is ${known.join(', ')}, not "${value}".`);
   return value;
+}
+
+/** "turbo4+128": the newest 128 tokens at 8 bits, too. @param {string} name @throws {OptionError} not a number, or no turbo type */
+function recentOf(name) {
+  const [types = '', tokens] = name.split('+');
+  if (tokens === undefined) return { types, recent: 0 };
+  if (!isCentrable(types)) throw new OptionError(`--types: +${tokens} is for turbo types, not ${types}.`);
+  return { types, recent: number('--types', tokens, 1, 4096) };
 }
 
 /** Only caches of turbo types are centred. */

@@ -148,7 +148,7 @@ function typeTable(types, depth) {
   const head = ['type', 'bits per value', 'mean KLD', '99.9% KLD', 'same top', 'PPL', ...(needles ? ['needles'] : [])];
   const cells = rows.map(([name, figures]) => [
     name,
-    figures.bits.toFixed(2),
+    bitsOf(figures, depth).toFixed(2),
     name === REFERENCE ? '0' : `${small(figures.kld[depth])} ± ${small(figures.kldError[depth])}`,
     name === REFERENCE ? '0' : figures.kld999[depth].toPrecision(3),
     percent(figures.sameTop[depth]),
@@ -157,6 +157,9 @@ function typeTable(types, depth) {
   ]);
   return table(head, cells);
 }
+
+/** Measurements of before know one figure for all depths. */
+const bitsOf = ({ bits, bitsAt }, depth) => bitsAt?.[depth] ?? bits;
 
 const needleText = ({ needles }, depth) => (needles?.[depth] ? `${needles[depth].right} of ${needles[depth].of}` : '-');
 
@@ -223,9 +226,10 @@ function frontier({ types, pairs, uncentred }, depth) {
   const dots = (name, entries, { labelled = false, ...look } = {}) => ({
     ...{ name, line: false, legend: true, ...look },
     points: entries
-      .filter(([, { kld, bits }]) => kld[depth] > 0 && bits < 9.5)
-      .map(([label, { bits, kld, kldError }]) => ({
-        ...{ x: bits, y: kld[depth], ...spread(kld[depth], kldError[depth]), ...(labelled ? { label } : {}) },
+      .filter(([, figures]) => figures.kld[depth] > 0 && bitsOf(figures, depth) < 9.5)
+      .map(([label, figures]) => ({
+        ...{ x: bitsOf(figures, depth), y: figures.kld[depth], ...spread(figures.kld[depth], figures.kldError[depth]) },
+        ...(labelled ? { label } : {}),
       })),
   });
   const entries = Object.entries(types);
@@ -261,10 +265,17 @@ function overDepth({ types }, depths) {
   return { title: 'Over depth', note: 'dashed: the types of llama.cpp', x, series };
 }
 
+/** The tests' model has figures of its own beside those of the built-in one. */
+const placeOf = ({ model }) =>
+  model.file.includes('tiny')
+    ? { command: 'quality --model tiny', name: 'quality-tiny' }
+    : { command: 'quality', name: 'quality' };
+
 /** @param {Result} result @returns {string[]} files of docs/quality.md, written */
 export function writeDocument(result) {
   const commands = [result.command, ...(result.added ?? [])].map((command) => `\`${command}\``).join(', then ');
   const printed = `Printed by ${commands} in ${Math.ceil(result.seconds / 60)} minutes.`;
-  const figures = `${printed}\n\n![Bits per value against mean KLD, at each depth](quality.svg)\n\n${markdown(result)}`;
-  return [writeFigures('quality', 'quality', figures), ...writeResult('quality', result, charts(result))];
+  const { command, name } = placeOf(result);
+  const figures = `${printed}\n\n![Bits per value against mean KLD, at each depth](${name}.svg)\n\n${markdown(result)}`;
+  return [writeFigures('quality', command, figures), ...writeResult(name, result, charts(result))];
 }
