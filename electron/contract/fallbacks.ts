@@ -146,9 +146,14 @@ function cacheTypes(context: LoadedContext): Fallback[] {
   return [...found, ...recent(context)];
 }
 
-function recent({ recent: { asked, tokens, reason } }: LoadedContext): Fallback[] {
-  // what nobody chose is not missed: the meter says why it is not there
-  if (asked === usualRecentTokens || tokens > 0 || reason === '') return [];
+/** Why there is no window of recent tokens; '' where there is one, or nobody chose it: then it is not missed, and the meter says why. */
+export function missedRecent({ asked, tokens, reason }: LoadedContext['recent']): string {
+  return asked === usualRecentTokens || tokens > 0 ? '' : reason;
+}
+
+function recent(context: LoadedContext): Fallback[] {
+  const reason = missedRecent(context.recent);
+  if (reason === '') return [];
   return [
     {
       id: 'recent',

@@ -63,14 +63,17 @@ export async function listedTypes(
   }
   const whole = await plan({ typeK: 'f16', typeV: 'f16' });
   const values = bytesIn(whole.cacheLayers) / 2;
-  const bytes = 'bits' in budget ? (budget.bits / 8) * values : budget.bytes - (await besideLayers(plan));
-  if (bytesIn(whole.cacheLayers) <= bytes) return named(typeK, { K: ['f16'], V: ['f16'] });
+  const given = 'bits' in budget ? (budget.bits / 8) * values : budget.bytes;
+  if (bytesIn(whole.cacheLayers) <= given) return named(typeK, { K: ['f16'], V: ['f16'] });
   const prices = await pricesOf(whole.fingerprint);
   const layers = await layersOf(plan, prices ?? neutralPrices(whole.cacheLayers.length));
+  const beside = 'bits' in budget ? 0 : await besideLayers(plan);
+  const bytes = given - beside;
   const chosen = chooseTypes(layers, bytes);
   if (!chosen) {
     const smallest = smallestBytes(layers);
-    throw new BudgetTooSmall(typeK, { bytes: smallest, bits: (8 * smallest) / values }, smallest - bytes);
+    const least = { bytes: smallest + beside, bits: (8 * smallest) / values };
+    throw new BudgetTooSmall(typeK, least, smallest - bytes);
   }
   return named(typeK, chosen);
 }
@@ -86,7 +89,8 @@ function bytesIn(layers: readonly CacheLayer[]): number {
 /** Bytes of the window of recent tokens, which a turbo cache may have. */
 async function besideLayers(plan: PlanOf): Promise<number> {
   const whole = await planAs(plan, 'turbo4');
-  return whole ? whole.kvK + whole.kvV - bytesIn(whole.cacheLayers) : 0;
+  // of memories whose layers are not known nothing is
+  return whole && whole.cacheLayers.length > 0 ? whole.kvK + whole.kvV - bytesIn(whole.cacheLayers) : 0;
 }
 
 async function layersOf(plan: PlanOf, prices: Prices): Promise<BudgetLayer[]> {

@@ -3,6 +3,7 @@
 import type { AnswerStats } from '../../contract/chats';
 import type { CompareColumn, CompareFormat, CompareRun } from '../../contract/compare';
 import type { Candidate } from '../../contract/compareFigures';
+import { missedRecent } from '../../contract/fallbacks';
 import { fewTimed, judgementsOf, verdictOf } from '../../contract/lib/judgement';
 import { allocatedBytes } from '../../contract/lib/memory';
 import { isDeviceName } from '../../contract/limits';
@@ -162,7 +163,9 @@ function answers({ columns }: CompareRun): string[] {
 function notes({ notes: whole, columns }: CompareRun): string[] {
   const fallbacks = columns.flatMap((column) => {
     const { context } = column;
-    const reasons = context ? [context.typeK.reason, context.typeV.reason, context.recent.reason].filter(Boolean) : [];
+    const reasons = context
+      ? [context.typeK.reason, context.typeV.reason, missedRecent(context.recent)].filter(Boolean)
+      : [];
     const problem = column.error ? [column.error.message] : [];
     return [...new Set([...reasons, ...column.notes, ...problem])].map((note) => `${nameOf(column, columns)}: ${note}`);
   });

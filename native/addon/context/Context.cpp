@@ -8,7 +8,6 @@
 
 #include "common.h"
 #include "ggml-cpu.h"
-#include "recent-window.h"
 #include "speculative.h"
 
 #include <algorithm>
@@ -77,25 +76,13 @@ llama_context_params paramsFor(const ContextOptions & options, const common_para
     return params;
 }
 
-// of the context as it was made
-EffectiveRecent recentOf(const Context & context, int asked) {
-    const auto isTurbo = [](const CacheLayer & layer) {
-        return layer.typeK.rfind("turbo", 0) == 0 || layer.typeV.rfind("turbo", 0) == 0;
-    };
-    const std::vector<CacheLayer> & layers = context.effective.cacheLayers;
-    if (asked == 0 || std::none_of(layers.begin(), layers.end(), isTurbo)) return { asked, 0, "" };
-    if (recentBytes(context.handle) > 0) return { asked, asked, "" };
-    const char * reason = llama_turbo_recent_refusal(context.model->handle, usesFlashAttention(context.handle));
-    return { asked, 0, reason ? reason : "the context is no longer than they and a micro-batch are" };
-}
-
-void describe(Context & context, const ContextOptions & options) {
+void describe(Context & context, const ContextOptions & options, bool unified) {
     EffectiveContext & effective = context.effective;
     effective.nCtx = llama_n_ctx(context.handle);
     effective.nCtxAsked = options.nCtx;
     effective.nCtxTrained = static_cast<int>(context.model->trained);
     effective.cacheLayers = cacheLayers(context.handle);
-    effective.recent = recentOf(context, options.recentTokens);
+    effective.recent = recentOf(context.handle, effective.cacheLayers, options.recentTokens, unified);
     effective.batch = llama_n_ubatch(context.handle);
     effective.threads = llama_n_threads(context.handle);
     effective.gpuLayersAsked = context.model->gpuLayersAsked;
@@ -190,7 +177,7 @@ std::shared_ptr<Context> Context::make(
     draft->tryWith(context->handle, core);
     context->effective.speculation = draft->speculation;
     context->effective.draft = { draft->file, draft->typeK, draft->typeV };
-    describe(*context, options);
+    describe(*context, options, params.kv_unified);
     const bool requestsDraft = context->effective.speculation.effective == "options";
     const uint64_t checkpoint =
         bytesOfCheckpoint(context->handle) + (draft->context ? bytesOfCheckpoint(draft->context) : 0);

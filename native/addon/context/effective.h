@@ -49,6 +49,7 @@ struct CacheLayer {
     uint32_t layer = 0;
     std::string typeK, typeV;
     uint64_t bytesK = 0, bytesV = 0;
+    bool recent = false; // beside a window of recent cells, whose bytes are not among these
 
     CONCERTINA_FIELDS(layer, typeK, typeV, bytesK, bytesV)
 };

@@ -46,14 +46,19 @@ template <typename Visit> void forEachLayer(const llama_kv_cache * cache, bool h
     ggml_free(scratch);
 }
 
-void addTensors(const llama_kv_cache * cache, bool hasV, PartBytes & bytes) {
+// Returns those of the window of recent cells.
+uint64_t addTensors(const llama_kv_cache * cache, bool hasV, PartBytes & bytes) {
+    uint64_t recent = 0;
+    const auto add = [&](const ggml_tensor * side, uint64_t & part) {
+        recent += llama_turbo_recent_bytes(side);
+        part += ggml_nbytes(side) + llama_turbo_recent_bytes(side);
+        bytes.kvF16 += ggml_nelements(side) * halfBytes;
+    };
     forEachLayer(cache, hasV, [&](uint32_t, const ggml_tensor * k, const ggml_tensor * v) {
-        bytes.kvK += ggml_nbytes(k) + llama_turbo_recent_bytes(k);
-        bytes.kvF16 += ggml_nelements(k) * halfBytes;
-        if (!v) return;
-        bytes.kvV += ggml_nbytes(v) + llama_turbo_recent_bytes(v);
-        bytes.kvF16 += ggml_nelements(v) * halfBytes;
+        add(k, bytes.kvK);
+        if (v) add(v, bytes.kvV);
     });
+    return recent;
 }
 
 // a turbo type, where one of the layers has one for K
@@ -159,8 +164,9 @@ MemoryUse useOf(const llama_context * context) {
         held += part.context;
     }
     const llama_memory_i * memory = llama_get_memory(context);
-    for (const llama_kv_cache * cache : cachesOf(memory)) addTensors(cache, !model.hparams.is_mla(), parts);
-    const uint64_t recent = recentBytes(context), cache = parts.kvK + parts.kvV - recent;
+    uint64_t recent = 0;
+    for (const llama_kv_cache * cache : cachesOf(memory)) recent += addTensors(cache, !model.hparams.is_mla(), parts);
+    const uint64_t cache = parts.kvK + parts.kvV - recent;
     if (recent > 0) entryOf(use.devices, nameOf(nullptr), kindOf(nullptr)).context += recent;
     for (const llama_kv_cache * one : cachesOf(memory)) {
         if (one->get_layer_ids().empty()) continue; // all layers have windows, or none has
@@ -241,9 +247,9 @@ uint64_t bytesOfCheckpoint(const llama_context * context) {
     uint64_t bytes = 0;
     if (const llama_kv_cache * window = windowOf(memory)) {
         PartBytes parts;
-        addTensors(window, !model.hparams.is_mla(), parts);
+        const uint64_t recent = addTensors(window, !model.hparams.is_mla(), parts); // states have none
         const uint64_t cells = std::min(window->get_size(), model.hparams.n_swa);
-        bytes += (parts.kvK + parts.kvV) * cells / std::max(1u, window->get_size());
+        bytes += (parts.kvK + parts.kvV - recent) * cells / std::max(1u, window->get_size());
     }
     if (const llama_memory_recurrent * recurrent = recurrentOf(memory)) {
         uint64_t all = 0; // sequences
@@ -340,23 +346,12 @@ std::vector<CacheLayer> cacheLayers(const llama_context * context) {
     for (const llama_kv_cache * cache : cachesOf(llama_get_memory(context))) {
         forEachLayer(cache, hasV, [&](uint32_t layer, const ggml_tensor * k, const ggml_tensor * v) {
             layers.push_back({ layer, ggml_type_name(k->type), v ? ggml_type_name(v->type) : "", ggml_nbytes(k),
-                v ? ggml_nbytes(v) : 0 });
+                v ? ggml_nbytes(v) : 0, llama_turbo_recent_bytes(k) > 0 });
         });
     }
     const auto before = [](const CacheLayer & left, const CacheLayer & right) { return left.layer < right.layer; };
     std::sort(layers.begin(), layers.end(), before);
     return layers;
-}
-
-uint64_t recentBytes(const llama_context * context) {
-    uint64_t bytes = 0;
-    const bool hasV = !llama_get_model(context)->hparams.is_mla();
-    for (const llama_kv_cache * cache : cachesOf(llama_get_memory(context))) {
-        forEachLayer(cache, hasV, [&](uint32_t, const ggml_tensor * k, const ggml_tensor * v) {
-            bytes += llama_turbo_recent_bytes(k) + (v ? llama_turbo_recent_bytes(v) : 0);
-        });
-    }
-    return bytes;
 }
 
 bool headDimsFit(const llama_model * model, ggml_type typeK, ggml_type typeV) {

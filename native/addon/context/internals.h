@@ -125,9 +125,6 @@ CacheShape cacheShape(const llama_model * model);
 // of the KV caches of a context, by layer; without the window of recent cells
 std::vector<CacheLayer> cacheLayers(const llama_context * context);
 
-// Bytes of the windows of recent cells; 0: there is none.
-uint64_t recentBytes(const llama_context * context);
-
 // every layer's head size is a multiple of the block of the type
 bool headDimsFit(const llama_model * model, ggml_type typeK, ggml_type typeV);
 

@@ -1,4 +1,5 @@
 #include "key-blocks.h"
+#include "kv-mean.h"
 #include "turbo-hooks.h"
 #include "rope-model.h"
 
@@ -353,6 +354,7 @@ void turbo_key_blocks::end(const llm_graph_context & graph, const turbo_block_la
     attention->src[TURBO_SRC_BIAS_QUERIES] = inputs.queries.at(layer.il);
     attention->src[TURBO_SRC_BIAS_TURNS] = layer.table->tensor();
     attention->src[TURBO_SRC_BIAS_BLOCKS] = inputs.of_cell;
+    turbo_keep_on_cpu(graph, attention);
 }
 
 ggml_tensor * turbo_blocks_undo(ggml_context * ctx, turbo_block_layer & layer, ggml_tensor * keys) {

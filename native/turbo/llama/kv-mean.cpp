@@ -325,6 +325,12 @@ std::shared_ptr<void> turbo_kv_mean_register(const llama_kv_cache & cache, const
     return std::make_shared<both>(std::move(constants), std::move(recent));
 }
 
+void turbo_keep_on_cpu(const llm_graph_context & graph, ggml_tensor * attention) {
+    if (graph.sched && graph.backend_cpu) {
+        ggml_backend_sched_set_tensor_backend(graph.sched, attention, graph.backend_cpu);
+    }
+}
+
 void turbo_kv_mean_in(const llm_graph_context & graph, const llama_kv_cache_context * mctx, int il, ggml_tensor *& q,
     ggml_tensor *& k, ggml_tensor *& v) {
     ggml_context * ctx = graph.ctx0;

@@ -57,6 +57,10 @@ ggml_tensor * turbo_kv_mean_out(
 ggml_tensor * turbo_kv_mean_undo(ggml_context * ctx, const ggml_tensor * cache, ggml_tensor * keys);
 ggml_tensor * turbo_kv_mean_redo(ggml_context * ctx, const ggml_tensor * cache, ggml_tensor * keys);
 
+// Keeps the attention of a cache in RAM there: it has sources that no other back end reads, and the scheduler may take an operation to a
+// GPU that holds no layer while a prompt is read (op_offload).
+void turbo_keep_on_cpu(const llm_graph_context & graph, ggml_tensor * attention);
+
 // Whether the cache of a model is centered at all where its types are turbo, once the model is calibrated; and K by blocks of positions.
 bool turbo_can_center(const llama_model & model);
 bool turbo_centers_by_blocks(const llama_model & model, bool flash_attn);

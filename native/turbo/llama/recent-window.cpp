@@ -75,7 +75,9 @@ class window_inputs;
 struct window {
     const llama_kv_cache & cache;
     places place;
-    window_inputs * inputs = nullptr; // of the graph that is being built
+    // of the graph that is being built
+    window_inputs * inputs = nullptr;
+    int first_node = 0; // of the layer
 };
 
 // One side of a layer.
@@ -177,7 +179,16 @@ public:
     }
 
     bool empty() const { return sides.empty(); }
-    int64_t n_row() const { return of.place.n_row(); }
+
+    // Whether the cache is smaller with it than in the type of its rows.
+    bool saves(uint32_t n_cells) const {
+        size_t with = 0, in_row_type = 0;
+        for (const auto & [tensor, of_side] : sides) {
+            with += ggml_nbytes(tensor) + of_side.bytes;
+            in_row_type += ggml_row_size(ROW_TYPE, tensor->ne[0]) * n_cells;
+        }
+        return with < in_row_type;
+    }
 
 private:
     static constexpr size_t max_tensors = 4096;
@@ -237,12 +248,14 @@ std::shared_ptr<void> turbo_recent_register(const llama_kv_cache & cache, const 
     auto made = std::make_shared<cache_window>(cache, n_cells);
     const int64_t block = ggml_blck_size(ROW_TYPE);
     for (const auto & layer : layers) {
-        const bool can =
-            layer.k && layer.v && (ggml_turbo_is_turbo(layer.k->type) || ggml_turbo_is_turbo(layer.v->type)) &&
-            model.hparams.n_embd_head_k(layer.il) % block == 0 && model.hparams.n_embd_head_v(layer.il) % block == 0;
+        // K that is not quantized is shifted without a hook, and either side would be coarser in the window
+        const bool can = layer.k && layer.v && ggml_is_quantized(layer.k->type) && ggml_is_quantized(layer.v->type) &&
+                         (ggml_turbo_is_turbo(layer.k->type) || ggml_turbo_is_turbo(layer.v->type)) &&
+                         model.hparams.n_embd_head_k(layer.il) % block == 0 &&
+                         model.hparams.n_embd_head_v(layer.il) % block == 0;
         if (can) { made->add(layer); }
     }
-    if (made->empty() || made->n_row() >= int64_t(cache.get_size())) { return nullptr; }
+    if (made->empty() || !made->saves(cache.get_size())) { return nullptr; }
     made->finish(model.hparams.no_alloc);
     return made;
 }
@@ -250,6 +263,7 @@ std::shared_ptr<void> turbo_recent_register(const llama_kv_cache & cache, const 
 void turbo_recent_begin(const llm_graph_context & graph, const ggml_tensor * cells) {
     const side k = find(cells);
     if (!k.of) { return; }
+    k.of->first_node = ggml_graph_n_nodes(graph.gf);
     k.of->inputs = inputs_of(graph, *k.of);
     if (!k.of->inputs) {
         k.of->inputs =
@@ -260,11 +274,12 @@ void turbo_recent_begin(const llm_graph_context & graph, const ggml_tensor * cel
 void turbo_recent_end(const llm_graph_context & graph, const ggml_tensor * cells) {
     const side k = find(cells);
     if (!k.rows) { return; }
-    for (int i = ggml_graph_n_nodes(graph.gf) - 1; i >= 0; --i) {
+    for (int i = ggml_graph_n_nodes(graph.gf) - 1; i >= k.of->first_node; --i) {
         ggml_tensor * node = ggml_graph_node(graph.gf, i);
         if (node->op != GGML_OP_FLASH_ATTN_EXT) { continue; }
         node->src[TURBO_SRC_RECENT_ROWS] = k.layer;
         node->src[TURBO_SRC_RECENT_SLOTS] = inputs_of(graph, *k.of)->slots;
+        turbo_keep_on_cpu(graph, node);
         return;
     }
 }

@@ -2,6 +2,7 @@
 import type { MessageDescriptor } from '@lingui/core';
 import { msg, t } from '@lingui/core/macro';
 import type { ColumnStep, CompareColumn, CompareRun, RunState } from '../../../electron/contract/compare';
+import { missedRecent } from '../../../electron/contract/fallbacks';
 import { i18n } from '../../language';
 import { formatContext, formatPercent, typesText } from '../../ui/format';
 
@@ -109,6 +110,7 @@ export function warningsOf({ context, notes }: CompareColumn): string[] {
   const fallbacks = [context?.typeK, context?.typeV].flatMap((type) =>
     type && type.reason !== '' ? t`${type.asked} runs as ${type.effective}: ${type.reason}` : [],
   );
-  const recent = context?.recent.reason ? [t`No recent tokens at 8 bits: ${context.recent.reason}`] : [];
+  const missed = context ? missedRecent(context.recent) : '';
+  const recent = missed === '' ? [] : [t`No recent tokens at 8 bits: ${missed}`];
   return [...new Set([...fallbacks, ...recent, ...notes])];
 }

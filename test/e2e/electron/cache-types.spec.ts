@@ -8,17 +8,18 @@ import needle from '../fixtures/needle.json' with { type: 'json' };
 /** The built-in model, and the bytes of 128 values of each type (block layouts of turbo.md, f16: two bytes a value). */
 const layers = 8;
 const headsKv = 2;
-const blockBytes = { f16: 256, turbo4: 68, turbo3: 52 } as const;
+const blockBytes = { f16: 256, q8_0: 136, turbo4: 68, turbo3: 52 } as const;
 const nCtx = 8192;
 
 const sideBytes = (type: keyof typeof blockBytes): number => layers * headsKv * nCtx * blockBytes[type];
 
 test('KV memory is the allocation to the byte, and as small as promised', async ({ launch }) => {
-  const { page } = await launch({ settings: { context: { nCtx, typeK: 'f16', typeV: 'f16' } } });
-  const measure = async (typeK: CacheType, typeV: CacheType): Promise<number> => {
-    await call(page, 'settings.update', { context: { typeK, typeV }, apply: {} });
+  const { page } = await launch({ settings: { context: { nCtx, typeK: 'f16', typeV: 'f16', recentTokens: 0 } } });
+  const measure = async (typeK: CacheType, typeV: CacheType, recentTokens = 0): Promise<number> => {
+    await call(page, 'settings.update', { context: { typeK, typeV, recentTokens }, apply: {} });
     const { memory, context } = await ready(page);
     expect([context?.typeK.effective, context?.typeV.effective]).toEqual([typeK, typeV]);
+    expect(context?.recent.tokens).toBe(recentTokens);
     const allocated = (memory?.kvK ?? 0) + (memory?.kvV ?? 0);
     await expect.poll(() => kvBytesShown(page)).toBe(allocated);
     return allocated;
@@ -28,12 +29,16 @@ test('KV memory is the allocation to the byte, and as small as promised', async 
   const turbo4 = await measure('turbo4', 'turbo4');
   const turbo3 = await measure('turbo3', 'turbo3');
   const mixed = await measure('turbo4', 'turbo3');
+  const recent = await measure('turbo4', 'turbo3', 128);
 
-  expect({ f16, turbo4, turbo3, mixed }).toEqual({
+  // the first 32 cells, those of the tokens and of a micro-batch, 32 that are begun, and a spare one
+  const window = 2 * layers * headsKv * (32 + 128 + 512 + 32 + 1) * blockBytes.q8_0;
+  expect({ f16, turbo4, turbo3, mixed, recent }).toEqual({
     f16: 2 * sideBytes('f16'),
     turbo4: 2 * sideBytes('turbo4'),
     turbo3: 2 * sideBytes('turbo3'),
     mixed: sideBytes('turbo4') + sideBytes('turbo3'),
+    recent: sideBytes('turbo4') + sideBytes('turbo3') + window,
   });
   expect(f16 / turbo4).toBeGreaterThanOrEqual(3.7);
   expect(f16 / turbo3).toBeGreaterThanOrEqual(4.9);

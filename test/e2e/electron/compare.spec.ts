@@ -57,7 +57,8 @@ test('five cache types on a document: figures, export, cancel, a dead engine, an
   test.setTimeout(300_000);
   const { app, page } = await launch({
     model: tinyModel,
-    settings: { sampling: greedy, context: { nCtx } },
+    // what the types do, and nothing beside them
+    settings: { sampling: greedy, context: { nCtx, recentTokens: 0 } },
     held: { gates },
   });
   await ready(page);

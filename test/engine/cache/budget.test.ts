@@ -97,7 +97,9 @@ describe('a budget', () => {
   const request = (budget: `auto:${string}`, calibration = places()): LoadRequest => ({
     path: tinyModel,
     calibration,
-    context: contextSettingsSchema.parse({ nCtx: 1024, typeK: budget, typeV: budget, threads: 2, gpuLayers: 0 }),
+    context: contextSettingsSchema.parse({
+      ...{ nCtx: 1024, typeK: budget, typeV: budget, threads: 2, gpuLayers: 0, recentTokens: 0 },
+    }),
   });
 
   it('is measured once, spent by price, holds, and is kept beside the calibration', async () => {

@@ -13,7 +13,8 @@ bundleProcesses({ heldEngine: 'test/fixtures/testEngineProcess.ts' });
 /** One thread: on a busy machine, threads that wait for each other make small work take minutes. */
 async function start(gates?: EngineGates) {
   if (gates) vi.stubEnv('CONCERTINA_TEST_GATES', gates.env.CONCERTINA_TEST_GATES);
-  const settings = { context: { nCtx: 2048, threads: 1 }, sessions: { minTokens: 128 } };
+  // what the types do, and nothing beside them
+  const settings = { context: { nCtx: 2048, threads: 1, recentTokens: 0 }, sessions: { minTokens: 128 } };
   const app = await startProcesses(settings, { program: gates ? 'heldEngine' : 'engine' });
   const { services, call, dataFolder } = app;
   const frames: string[] = [];

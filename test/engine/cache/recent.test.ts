@@ -62,8 +62,17 @@ it('keeps what it says while an answer is written, a session is saved and read a
 });
 
 it.each([
+  [
+    'V is not quantized',
+    turbo({ typeV: 'f16' }),
+    'it would be coarser than the side of the cache that is not quantized',
+  ],
   ['flash attention is off', turbo({ typeV: 'f16', flashAttention: 'off' }), 'flash attention is off'],
-  ['the context is short', turbo({ nCtx: 256 }), 'the context is no longer than they and a micro-batch are'],
+  [
+    'the context is short',
+    turbo({ nCtx: 256 }),
+    'with it a cache of so few cells would be no smaller than one in q8_0',
+  ],
   ['no type is turbo, and nothing is lost', turbo({ typeK: 'q8_0', typeV: 'q8_0' }), ''],
 ])('is not there where %s', async (_, options, reason) => {
   const model = await loadTiny();

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { expect, it, vi } from 'vitest';
 import type { Message } from '@/electron/contract/chats';
 import { ConcertinaError } from '@/electron/contract/errors';
+import { usualRecentTokens } from '@/electron/contract/settings';
 import { modelIdOf } from '@/electron/services/models/modelFiles';
 import type { AppEvent } from '@/electron/services/services';
 import { readGguf, stringsOf, type Value, writeChanged } from '../gguf';
@@ -259,7 +260,9 @@ it('the process that looks at files says of a model what the engine allocates fo
     const here = await engine().estimate(
       tinyModel,
       -1,
-      contextOptions({ nCtx: 4096, typeK, typeV, rope: 'model', speculation: 'ngram' }),
+      contextOptions({
+        ...{ nCtx: 4096, typeK, typeV, rope: 'model', speculation: 'ngram', recentTokens: usualRecentTokens },
+      }),
     );
     expect(here).toMatchObject(estimate);
     // what the loaded model holds counts as free, as the load check of the engine has it

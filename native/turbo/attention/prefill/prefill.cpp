@@ -95,7 +95,8 @@ bool make_plan(const turbo_attention & at, int n_threads, prefill_plan & plan) {
     plan = {};
     plan.kern = &kernels();
     plan.n_query = at.n_rows * at.gqa;
-    const int least_queries = at.bias.n_row > 0 ? 1 : MIN_QUERIES; // nobody else takes a bias
+    // nobody else takes a bias, or knows of other rows than the cache's
+    const int least_queries = at.bias.n_row > 0 || turbo_has_recent(&at) ? 1 : MIN_QUERIES;
     if (plan.n_query < least_queries || at.n_kv == 0 || !decoder_of(*plan.kern, at.k.type, plan.k_decoder) ||
         !decoder_of(*plan.kern, at.v.type, plan.v_decoder)) {
         return false;

@@ -341,10 +341,15 @@ function budgetFrom(value: number, unit: Unit): CacheBudget {
 }
 
 /** What the cache takes now, in another unit; without an estimate the usual bits, or a GiB. */
-function inUnit(unit: Unit, estimate: Pick<MemoryEstimate, 'kvK' | 'kvV' | 'kvF16'> | null): CacheBudget {
+function inUnit(
+  unit: Unit,
+  estimate: Pick<MemoryEstimate, 'kvK' | 'kvV' | 'kvF16' | 'cacheLayers'> | null,
+): CacheBudget {
   if (!estimate || estimate.kvF16 === 0) return unit === 'bits' ? usualBudget : budgetFrom(1, unit);
   const bytes = estimate.kvK + estimate.kvV;
-  const value = unit === 'bits' ? (16 * bytes) / estimate.kvF16 : bytes / bytesIn[unit];
+  // bits are of the layers' types, bytes of all that the cache takes
+  const layers = estimate.cacheLayers.reduce((sum, { bytesK, bytesV }) => sum + bytesK + bytesV, 0) || bytes;
+  const value = unit === 'bits' ? (16 * layers) / estimate.kvF16 : bytes / bytesIn[unit];
   // rounded up, so that the same types fit
   const made = budgetFrom(Math.max(smallest[unit], Math.ceil(value / smallest[unit]) * smallest[unit]), unit);
   return parseBudget(made) ? made : usualBudget;
