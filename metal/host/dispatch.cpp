@@ -51,19 +51,13 @@ const queries_row queries[] = {
     { 256, 4 },
 };
 
-// Positions per split: enough for a split to cost more than its sum written and read again (2*4*dim_v*gqa bytes against 0.5*2*dim
-// per position), fewer while the range is short. Not measured.
-struct split_row {
-    int64_t n_kv;
-    int positions;
-};
-
-const split_row splits[] = {
-    { 2048, 64 },
-    { 8192, 128 },
-    { 32768, 256 },
-    { DEEP, 512 },
-};
+// Splits: so many that the operation has 24 SIMD-groups for each core, which is what keeps the ALUs of one busy (measured on M1 and M2:
+// philipturner/metal-benchmarks). Metal does not tell how many cores there are: 80, as in the largest chips; a smaller one has more
+// than it wants, which costs it their sums. A split has 64 positions at least, so that it costs more than its sum written and read
+// again (2*4*dim_v*gqa bytes against 0.5*2*dim per position), and 512 at most. Of the kernels here nothing was measured.
+const int64_t WANTED_SIMDGROUPS = 24 * 80;
+const int64_t MIN_POSITIONS = 64;
+const int64_t MAX_POSITIONS = 512;
 
 const int TURBO_METAL_MAX_QUERIES = 16;
 
@@ -102,6 +96,16 @@ int choose_queries(const turbo_metal_shape & s) {
         if (k[0] == s.dim_k && k[1] == s.dim_v && best < wanted && k[2] <= most) { best = k[2]; }
     }
     return best;
+}
+
+int64_t divided(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
+int choose_splits(const turbo_metal_shape & s, int queries) {
+    const int64_t walks = s.n_groups * divided((int64_t) s.gqa * s.n_rows, std::max(1, queries)); // over all positions
+    const int64_t wanted = divided(WANTED_SIMDGROUPS, std::max<int64_t>(1, walks));
+    const int64_t least = divided(s.n_kv, MAX_POSITIONS);
+    const int64_t most = divided(s.n_kv, MIN_POSITIONS);
+    return (int) std::min<int64_t>(TURBO_METAL_MAX_SPLITS, std::min(most, std::max(least, wanted)));
 }
 
 bool is_sound(const turbo_metal_device & device, int dim_k, int dim_v, const turbo_metal_variant & v) {
@@ -144,7 +148,7 @@ size_t shared_bytes(const turbo_metal_shape & s, const turbo_metal_variant & v) 
 
 // splits: what fits, a multiple of the SIMD-groups; simdgroups: what fits into threadgroup memory
 void fit(const turbo_metal_device & device, const turbo_metal_shape & s, int max_splits, turbo_metal_variant & v) {
-    const int64_t tiles = (s.n_kv + TURBO_METAL_POSITIONS - 1) / TURBO_METAL_POSITIONS;
+    const int64_t tiles = divided(s.n_kv, TURBO_METAL_POSITIONS);
     const int most = (int) std::min<int64_t>({ tiles, max_splits, TURBO_METAL_MAX_SPLITS });
     v.splits = std::max(1, std::min(v.splits, most));
     while (v.simdgroups > 1 && (v.simdgroups > v.splits || shared_bytes(s, v) > device.threadgroup_memory)) {
@@ -228,13 +232,7 @@ turbo_metal_variant turbo_metal_choose_with(const turbo_metal_device & device, c
     pass_over_faults(device, shape, v);
     v.simdgroups = 4;
     v.skip_v = true;
-    for (const split_row & row : splits) {
-        if (shape.n_kv <= row.n_kv) {
-            v.splits =
-                (int) std::min<int64_t>(TURBO_METAL_MAX_SPLITS, (shape.n_kv + row.positions - 1) / row.positions);
-            break;
-        }
-    }
+    v.splits = choose_splits(shape, v.queries);
 
     std::istringstream parts(override_text);
     for (std::string part; std::getline(parts, part, ',');) {
@@ -251,7 +249,7 @@ const turbo_metal_override & turbo_metal_environment() {
         const char * text = std::getenv("CONCERTINA_METAL_VARIANT");
         turbo_metal_override o = { text != nullptr ? text : "", "" };
         try {
-            turbo_metal_choose_with({}, { 1, 128, 128, 1, 1, false }, 1, o.text);
+            turbo_metal_choose_with({}, { 1, 128, 128, 1, 1, 1, false }, 1, o.text);
         } catch (const std::invalid_argument & error) { o = { "", error.what() }; }
         return o;
     }();
@@ -278,7 +276,7 @@ std::vector<turbo_metal_use> turbo_metal_uses(const turbo_metal_device & device,
     if (!turbo_metal_has_sound_kernel(device, dim_k, dim_v)) { return uses; }
     const std::string family = device.family > 0 ? "Apple" + std::to_string(device.family) : "unknown chip family";
     for (int64_t from = 0; from < n_ctx; from += USES_STEP) {
-        const turbo_metal_shape shape = { std::max<int64_t>(1, from), dim_k, dim_v, gqa, 1, has_turbo4 };
+        const turbo_metal_shape shape = { std::max<int64_t>(1, from), dim_k, dim_v, gqa, 1, 1, has_turbo4 };
         const turbo_metal_variant v = turbo_metal_choose_with(device, shape, TURBO_METAL_MAX_SPLITS, override_text);
         const std::string name = turbo_metal_kernel_text(v);
         if (uses.empty() || uses.back().name != name) { uses.push_back({ from, name, family + ": " + v.source }); }

@@ -26,6 +26,7 @@ struct turbo_metal_shape {
     int dim_v;
     int gqa;      // heads per KV head
     int n_rows;   // rows of Q per head
+    int n_groups; // KV heads, of all streams
     bool has_turbo4; // K or V
 };
 

@@ -302,6 +302,7 @@ turbo_metal_variant turbo_metal_variant_of(const turbo_metal_device & device, co
         (int) a.v->ne[0],
         a.n_head / a.n_head_kv,
         a.n_rows,
+        a.n_head_kv * a.n_stream,
         kind_of(a.k->type) == TURBO_METAL_TURBO4 || kind_of(a.v->type) == TURBO_METAL_TURBO4,
     };
     return turbo_metal_choose(device, shape, (int) (turbo_metal_scratch(op) / a.split_bytes()));

@@ -6,6 +6,7 @@ __asm__(".section __DATA,__ggml_metallib\n"
         "_ggml_metallib_turbo_start:\n"
         ".incbin \"" TURBO_METAL_SOURCE "\"\n"
         ".globl _ggml_metallib_turbo_end\n"
+        ".alt_entry _ggml_metallib_turbo_end\n" // of the same piece, which the linker then does not part
         "_ggml_metallib_turbo_end:\n"
         ".byte 0\n"
         ".text\n");

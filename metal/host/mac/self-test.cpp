@@ -190,7 +190,8 @@ public:
     // What dispatch takes for these head dims at any ratio and depth; where that is wrong also what it takes instead.
     void test_attention(const std::pair<int, int> & dims) {
         for (int i = 0; i < 32 * 9 * 2; ++i) {
-            const turbo_metal_shape shape = { 1024 << i % 9, dims.first, dims.second, 1 + i / 18, 1, i / 9 % 2 == 1 };
+            const turbo_metal_shape shape = { 1024 << i % 9, dims.first, dims.second, 1 + i / 18, 1, 1,
+                i / 9 % 2 == 1 };
             turbo_metal_variant v;
             do {
                 v = turbo_metal_choose_with(device, shape, MAX_SPLITS, "");

@@ -14,8 +14,8 @@ namespace {
 
 const int PLENTY = 1 << 20; // of scratch memory: more splits than the table asks for
 
-turbo_metal_shape shape_of(int64_t n_kv, int dim = 128, int gqa = 4, int n_rows = 1) {
-    return { n_kv, dim, dim, gqa, n_rows, false };
+turbo_metal_shape shape_of(int64_t n_kv, int dim = 128, int gqa = 4, int n_rows = 1, int n_groups = 8) {
+    return { n_kv, dim, dim, gqa, n_rows, n_groups, false };
 }
 
 int table(int family, int64_t n_kv, bool turbo4 = false) {
@@ -91,6 +91,20 @@ TEST("dispatch: one SIMD-group for all queries of a KV head, as far as there are
             }
         }
     }
+}
+
+TEST("dispatch: the fewer KV heads, the more splits, so that the cores of a large chip have work") {
+    const auto splits = [](int64_t n_kv, int gqa, int n_rows, int n_groups) {
+        return turbo_metal_choose_with(test_device(), shape_of(n_kv, 128, gqa, n_rows, n_groups), PLENTY, "").splits;
+    };
+    // 24 SIMD-groups for each of 80 cores, where the positions are enough
+    CHECK(splits(32768, 4, 1, 8) == 240);
+    CHECK(splits(32768, 4, 1, 32) == 64); // 60 would do: no more than 512 positions in one
+    CHECK(splits(16384, 4, 1, 32) == 60);
+    CHECK(splits(8192, 4, 1, 8) == 128); // no fewer than 64 positions in one
+    CHECK(splits(8192, 8, 1, 2) == 128);
+    CHECK(splits(131072, 8, 1, 2) == TURBO_METAL_MAX_SPLITS);
+    CHECK(splits(32768, 8, 4, 8) == 64); // four walks over the positions of a KV head
 }
 
 TEST("dispatch: splits are a multiple of the SIMD-groups, no more than tiles and scratch memory") {
@@ -195,7 +209,7 @@ const chip chips[] = { { 7, "Apple7 (M1)" }, { 8, "Apple8 (M2)" }, { 9, "Apple9 
     { 0, "later, unknown" } };
 
 turbo_metal_variant choose(int family, int64_t n_kv, int dim, int gqa) {
-    return turbo_metal_choose_with(test_device(family), { n_kv, dim, dim, gqa, 1, false }, PLENTY, "");
+    return turbo_metal_choose_with(test_device(family), { n_kv, dim, dim, gqa, 1, 8, false }, PLENTY, "");
 }
 
 } // namespace
