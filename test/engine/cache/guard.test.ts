@@ -77,7 +77,12 @@ function checking(of: Engine, types: string[]) {
   const scratch = path.join(temporaryFolder(), 'scratch');
   const { configurations, options } = request;
   const task: CompareTask = {
-    ...{ runId: 'run', path: tinyModel, settings: contextSettingsSchema.parse({ threads: 1, recentTokens: 0 }), scratch },
+    ...{
+      runId: 'run',
+      path: tinyModel,
+      settings: contextSettingsSchema.parse({ threads: 1, recentTokens: 0 }),
+      scratch,
+    },
     ...{ calibration: { folder: temporaryFolder(), textFile: calibrationText }, prompt: { depth } },
     ...{ material: fs.readFileSync(calibrationText, 'utf8'), configurations, options },
   };
