@@ -35,8 +35,14 @@ export const LAYERS = {
   'electron/workers/parentPort': { may: [], packages: [], node: true },
   // worker threads, and what is the same in each of them
   'electron/workers': {
-    may: ['electron/contract'],
+    may: ['electron/contract', 'electron/workers/imports'],
     packages: ['minisearch', 'stemmer', 'stopword', '@lingui/core'],
+    node: true,
+  },
+  // chats of other apps, whose files may be packed
+  'electron/workers/imports': {
+    may: ['electron/contract', 'electron/workers/documents'],
+    packages: ['zod', '@lingui/core'],
     node: true,
   },
   // a process of its own: what foreign files do to the libraries that read them stays out of the main process

@@ -12,6 +12,8 @@ import {
   summaryKindSchema,
   trashedChatSchema,
 } from './chats';
+import { uploadPartSchema } from './documents';
+import { errorPayloadSchema } from './errors';
 import type { Translatable } from './lib/language';
 import { chatSearchAnswerSchema, chatSearchSchema } from './lib/textSearch';
 import { idSchema, limits, nothing, operation, textSchema } from './limits';
@@ -64,6 +66,63 @@ const exportOptionsSchema = z.object({
   branches: z.enum(['shown', 'all']),
 });
 export type ExportOptions = z.infer<typeof exportOptionsSchema>;
+
+// Chats of other apps: their files are sent in parts and read by a worker thread, then their chats are taken over some at a time. The
+// ids of a chat and its messages come from those of the other app: that is how one is known that is here already.
+
+const foreignAppSchema = z.enum(['chatgpt', 'claude', 'openwebui', 'lmstudio', 'jan']);
+export type ForeignApp = z.infer<typeof foreignAppSchema>;
+
+/** As they call themselves, in every language. */
+export const foreignAppNames: Record<ForeignApp, string> = {
+  chatgpt: 'ChatGPT',
+  claude: 'Claude',
+  openwebui: 'Open WebUI',
+  lmstudio: 'LM Studio',
+  jan: 'Jan',
+};
+
+const count = z.number().int().min(0);
+
+/** What chats have that did not come along, by kind. Pictures, files and sounds are named in the messages. */
+const lostSchema = z.object({
+  pictures: count,
+  files: count,
+  sounds: count,
+  /** calls of tools, with their results */
+  tools: count,
+  /** parts of a kind that is not known here */
+  others: count,
+});
+export type Lost = z.infer<typeof lostSchema>;
+
+const foundChatsSchema = z.object({
+  importId: idSchema,
+  apps: z.array(foreignAppSchema),
+  chats: count,
+  /** chats that could not be read; of Jan, messages */
+  damaged: count,
+  /** chats without messages */
+  empty: count,
+  /** why files stayed out; the others are read */
+  refused: z.array(errorPayloadSchema),
+});
+export type FoundChats = z.infer<typeof foundChatsSchema>;
+
+const takenChatsSchema = z.object({
+  added: count,
+  /** of those that were added */
+  messages: count,
+  /** were here already: they stay as they are, also where the other app has more of them by now */
+  here: count,
+  /** of those: they lie in the trash */
+  trashed: count,
+  /** of those: the other app has messages that are not here */
+  grown: count,
+  /** of those that were added */
+  lost: lostSchema,
+});
+export type TakenChats = z.infer<typeof takenChatsSchema>;
 
 // Operations and events.
 
@@ -126,6 +185,17 @@ export const chatOperations = {
     z.object({ chat: exportedChatSchema, documents: z.record(idSchema, idSchema).optional() }),
     chatSummarySchema,
   ),
+  /** a part of a file of another app; `whole`: it was the last one */
+  'imports.upload': operation(uploadPartSchema, z.object({ uploadId: idSchema, whole: z.boolean() })),
+  /** what is in these files; none is kept */
+  'imports.read': operation(
+    z.object({ uploadIds: z.array(idSchema).min(1).max(limits.maxImportFiles) }),
+    foundChatsSchema,
+  ),
+  /** the chats from index `first` on, at most `limits.maxImportSlice` */
+  'imports.take': operation(z.object({ importId: idSchema, first: count }), takenChatsSchema),
+  /** an import that is done, or that a person ended */
+  'imports.close': operation(z.object({ importId: idSchema }), nothing),
   'chats.trash': operation(nothing, z.array(trashedChatSchema)),
   /** for good: chats of the trash, with their saved sessions */
   'chats.destroy': operation(z.object({ chatIds: z.array(idSchema) }), nothing),

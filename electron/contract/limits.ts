@@ -22,6 +22,11 @@ export const limits = {
   maxSearchWords: 2000,
   maxPathLength: 4096,
   maxPathsPerCall: 256,
+  /** of a file of chats of another app */
+  maxImportBytes: 300_000_000,
+  /** files of one import, and chats of one that are taken over at a time */
+  maxImportFiles: 2000,
+  maxImportSlice: 50,
   /** documents on the shelf */
   maxShelf: 1000,
   /** documents of one message */

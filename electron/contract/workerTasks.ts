@@ -1,11 +1,12 @@
 /** What passes between a service and the worker that works for it. */
 
+import type { ForeignApp } from './chatOperations';
 import type { PagesRead, Section, TextKind } from './documents';
 import type { ErrorPayload } from './errors';
 import type { VectorLabel } from './lib/vectors';
 
 /** What a worker thread can be for; the registry is electron/workers/main.ts. */
-export type WorkerName = 'chatSearch' | 'hashes' | 'passages';
+export type WorkerName = 'chatSearch' | 'hashes' | 'imports' | 'passages';
 
 /** To a worker thread: tasks by number, each answered once unless it is canceled. */
 export type ToThread<Task> = { id: number; task: Task } | { id: number; cancel: true };
@@ -18,6 +19,24 @@ export interface HashTask {
   paths: string[];
   /** the first and the last megabyte of each only */
   sample: boolean;
+}
+
+/** Files of chats of other apps. */
+export interface ImportTask {
+  /** `name`: as a person knows the file */
+  files: { path: string; name: string }[];
+  /** is not there yet; a line of JSON for each chat is written to it */
+  outPath: string;
+}
+
+export interface ImportAnswer {
+  apps: ForeignApp[];
+  /** `offset`, `bytes`: of its line */
+  chats: { id: string; offset: number; bytes: number }[];
+  damaged: number;
+  empty: number;
+  /** files that could not be read, or have no chats */
+  refused: ErrorPayload[];
 }
 
 // Finding passages of documents.

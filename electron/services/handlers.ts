@@ -32,6 +32,7 @@ import type { EngineHost } from './engine/engineHost';
 import type { EngineService } from './engine/engineService';
 import type { SessionService } from './engine/sessionService';
 import type { Hub } from './hub/hubService';
+import { createImportHandlers, type ImportService } from './imports/importService';
 import type { Emitter } from './lib/emitter';
 import type { Logger } from './lib/logger';
 import type { Unsaved } from './lib/unsaved';
@@ -82,6 +83,7 @@ interface HandlerParts {
   readAhead: ReadAhead;
   sessions: SessionService;
   search: ChatSearch;
+  imports: ImportService;
   hub: Hub;
   presets: PresetStore;
   compare: CompareService;
@@ -162,6 +164,7 @@ function createHandlers(parts: HandlerParts): Handlers {
     'chats.restore': ({ chatId }) => chats.restore(chatId),
     'chats.selectBranch': async ({ chatId, leafId }) => turns.withLiveText(await chats.selectBranch(chatId, leafId)),
     ...createLibraryHandlers(parts),
+    ...createImportHandlers(parts.imports),
     ...createHubHandlers(parts.hub),
 
     'turns.send': ({ chatId, parentId, text, attachments }) => turns.send(chatId, parentId, text, attachments),

@@ -25,6 +25,7 @@ import { SessionService } from './engine/sessionService';
 import { type Call, createCall, type Desktop, eventSources } from './handlers';
 import { downloadFolderOf, setUpHub } from './hub/hubService';
 import type { Keyring } from './hub/token';
+import { ImportService } from './imports/importService';
 import { Emitter } from './lib/emitter';
 import { readTextIfThere, sweepHalfWritten } from './lib/files';
 import type { Logger } from './lib/logger';
@@ -170,6 +171,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const sessions = new SessionService(host, settings, join(dataFolder, 'sessions'), holders, log);
   const readAhead = new ReadAhead({ engine, host, sessions, settings, questions, turns, shelf, log });
   const search = new ChatSearch(workerFile, join(dataFolder, 'chats'), () => chats.list());
+  const imports = new ImportService(workerFile, scratch, chats);
   const compare = await setUpCompare({
     ...{ dataFolder, store: comparisons, host, engine, inspector, models, chats, texts, questions, settings },
     ...{ calibration, version: app.version, log },
@@ -199,7 +201,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   });
   const parts = {
     ...{ info, diagnostics, machine, desktop, power, settings, presets, chats, models, host, engine, hub, sessions },
-    ...{ ...reading, ...asking, waiting, shelf, readAhead, search, compare, api, localApi, unsaved },
+    ...{ ...reading, ...asking, waiting, shelf, readAhead, search, imports, compare, api, localApi, unsaved },
     updates,
     thirdPartyNotices: () => readTextIfThere(options.thirdPartyNotices),
   };
@@ -226,7 +228,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     await Promise.all([engine.close(), inspector.close(), embedder.close()]);
     // answers that did not stop in time ended with their process
     await answersClosed();
-    await Promise.all([...others, chats.close(), search.close(), reading.passages.close()]);
+    await Promise.all([...others, chats.close(), search.close(), imports.close(), reading.passages.close()]);
     await unsaved.retry();
   }
 

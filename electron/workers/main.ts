@@ -4,6 +4,7 @@ import { SerialQueue } from '../contract/lib/serialQueue';
 import type { HashTask, WorkerName } from '../contract/workerTasks';
 import { answerTasks } from './answerTasks';
 import { hashFiles } from './hashFiles';
+import { readFiles } from './imports/readFiles';
 import { PassageIndexes } from './passages/passageIndexes';
 import { Searcher } from './searcher';
 
@@ -19,6 +20,9 @@ const start: Record<WorkerName, () => void> = {
       const hash = () => hashFiles(paths, sample);
       return sample ? hash() : wholeFiles.run(hash);
     });
+  },
+  imports() {
+    answerTasks(readFiles);
   },
   passages() {
     const indexes = new PassageIndexes();

@@ -1,5 +1,6 @@
 /** Sends a file to the app in parts: a page in a browser cannot tell where the file lies. */
 import type { Client } from '../../electron/contract/contract';
+import type { UploadPart } from '../../electron/contract/documents';
 
 /** bytes of one part; a multiple of 3, so that only the last part is padded */
 const partBytes = 786_432;
@@ -30,15 +31,24 @@ export async function uploadFiles(
 
 /** @returns the id of the job that reads it. Rejects with the signal's reason when it is canceled. */
 async function uploadFile(call: Client['call'], file: File, options: UploadOptions = {}): Promise<string> {
-  const { onProgress, signal } = options;
+  const { jobId } = await sendInParts(file, (part) => call('documents.upload', part), options);
+  if (jobId === null) throw new Error(`${file.name} was sent and not taken over.`);
+  return jobId;
+}
+
+/** @returns the answer to the last part. Rejects with the signal's reason when it is canceled. */
+export async function sendInParts<Answer extends { uploadId: string }>(
+  file: File,
+  send: (part: UploadPart) => Promise<Answer>,
+  { onProgress, signal }: UploadOptions = {},
+): Promise<Answer> {
   let uploadId: string | null = null;
   for (let offset = 0; ; offset += partBytes) {
     signal?.throwIfAborted();
     const data = base64(new Uint8Array(await file.slice(offset, offset + partBytes).arrayBuffer()));
-    const part = { uploadId, name: file.name, bytes: file.size, offset, data };
-    const answer: { uploadId: string; jobId: string | null } = await call('documents.upload', part);
+    const answer: Answer = await send({ uploadId, name: file.name, bytes: file.size, offset, data });
     onProgress?.(Math.min(1, (offset + partBytes) / Math.max(1, file.size)));
-    if (answer.jobId !== null) return answer.jobId;
+    if (offset + partBytes >= file.size) return answer;
     uploadId = answer.uploadId;
   }
 }

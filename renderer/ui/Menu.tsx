@@ -54,7 +54,7 @@ export function MenuItem({ icon, danger = false, onSelect, children }: MenuItemP
     <Radix.Item
       onSelect={onSelect}
       className={cx(
-        'flex h-8 cursor-default items-center gap-2 rounded-md px-2 outline-none [&_svg]:size-4 [&_svg]:opacity-70',
+        'flex min-h-8 cursor-default items-center gap-2 rounded-md px-2 outline-none [&_svg]:size-4 [&_svg]:opacity-70',
         danger ? 'text-bad data-highlighted:bg-bad-soft' : 'data-highlighted:bg-hover',
       )}
     >

@@ -115,13 +115,13 @@ export class ChatStore {
     return this.emitChange(id);
   }
 
-  /** A chat that its log begins with; `id`: of no other chat, those in the trash among them. */
-  async add(id: string, records: ChatRecord[]): Promise<ChatSummary> {
+  /** A chat that its log begins with; `id`: of no other chat, those in the trash among them. `quiet`: the caller emits the change. */
+  async add(id: string, records: ChatRecord[], quiet = false): Promise<ChatSummary> {
     await this.inOrder(id, async () => {
       await writeFileAtomic(this.pathOf(id), records.map((record) => `${JSON.stringify(record)}\n`).join(''));
       await this.state(id);
     });
-    return this.emitChange(id);
+    return this.emitChange(id, quiet);
   }
 
   /** The chat as it is now; the caller may keep it, it does not change any more. */
@@ -364,10 +364,10 @@ export class ChatStore {
     }
   }
 
-  private emitChange(id: string): ChatSummary {
+  private emitChange(id: string, quiet = false): ChatSummary {
     const summary = this.index.get(id);
     if (!summary) throw gone('chat');
-    this.changed.emit(this.list());
+    if (!quiet) this.changed.emit(this.list());
     return summary;
   }
 

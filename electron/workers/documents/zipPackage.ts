@@ -14,6 +14,8 @@ import { damaged } from './textSink';
 /** The first two are how mammoth asks for parts (its lib/zipfile.js). */
 export interface Package {
   exists(path: string): boolean;
+  /** of its parts, without folders */
+  paths(): string[];
   read(path: string, encoding?: string): Promise<string | Uint8Array>;
   /** Throws when all parts but pictures and the like, unpacked at once, would be too much. */
   refuseBombs(): void;
@@ -70,6 +72,7 @@ export async function openPackage(bytes: Buffer, name: string): Promise<Package>
 
   return {
     exists: (path) => partOf(path) !== null,
+    paths: () => Object.keys(zip.files).filter((path) => !zip.files[path]?.dir),
     read: async (path, encoding) => {
       const content = await read(path);
       return encoding === undefined ? content : new TextDecoder(encoding).decode(content);

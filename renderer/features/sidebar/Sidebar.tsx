@@ -1,21 +1,8 @@
 /** The chats: new, search, open, order, rename, delete with undo, and the trash. */
 
-import { plural, t } from '@lingui/core/macro';
+import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
-import {
-  Boxes,
-  Download,
-  Ellipsis,
-  Info,
-  Keyboard,
-  Library,
-  PanelLeftClose,
-  Search,
-  SquarePen,
-  Trash2,
-  Upload,
-  X,
-} from 'lucide-react';
+import { Library, PanelLeftClose, Search, SquarePen, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { toast } from 'sonner';
 import type { ChatSummary } from '../../../electron/contract/chats';
@@ -24,20 +11,18 @@ import { searchWords } from '../../../electron/contract/lib/textSearch';
 import { limits } from '../../../electron/contract/limits';
 import { folderNames } from '../../state/lib/chatList';
 import { selectChatId } from '../../state/lib/openChat';
-import { selectChatList, selectChatQuery, selectTransfer, selectTrash } from '../../state/slices/chats';
+import { selectChatList, selectChatQuery, selectTrash } from '../../state/slices/chats';
 import { selectShelfFolders } from '../../state/slices/shelf';
 import { selectFocusSearch } from '../../state/slices/ui';
 import { useActions, useApp } from '../../state/useApp';
 import { Button, IconButton } from '../../ui/Button';
 import { FolderDialog } from '../../ui/Dialog';
-import { useFileInput } from '../../ui/Field';
-import { Menu, MenuItem } from '../../ui/Menu';
-import { Progress } from '../../ui/Progress';
 import { Logo } from '../../ui/pictures/Bellows';
 import { keyLabel } from '../../ui/Tooltip';
 import { ChatList } from './ChatList';
 import { ExportDialog } from './ExportDialog';
 import { SearchResults } from './SearchResults';
+import { SidebarFoot } from './SidebarFoot';
 import { TrashView } from './TrashView';
 
 export function Sidebar({ onChosen }: { onChosen: () => void }) {
@@ -185,75 +170,6 @@ function SearchField({ onEnter }: { onEnter: () => void }) {
           <X className="size-3.5" aria-hidden="true" />
         </button>
       )}
-    </div>
-  );
-}
-
-// Below the list: the trash, and what is done with all chats.
-
-function SidebarFoot({ onExportAll }: { onExportAll: () => void }) {
-  const { chats, ui } = useActions();
-  const transfer = useApp(selectTransfer);
-  const { input, ask } = useFileInput(([file]) => void take(file), {
-    accept: '.json,application/json',
-    'aria-label': t`File of chats to import`,
-    'data-testid': 'import-file',
-  });
-
-  async function take(file: File | undefined): Promise<void> {
-    if (!file) return;
-    const { added, refused } = await chats.importChats(await file.text());
-    if (added > 0) toast.success(plural(added, { one: '# chat was imported', other: '# chats were imported' }));
-    for (const reason of refused.slice(0, 3)) toast.error(reason, { duration: 12_000 });
-  }
-
-  if (transfer) {
-    const label = transfer.kind === 'export' ? t`Exporting chats` : t`Importing chats`;
-    return (
-      <div className="flex items-center gap-2 border-t border-line px-3 py-1.5" data-testid="transfer">
-        <Progress label={label} share={transfer.all === 0 ? 1 : transfer.done / transfer.all} />
-        <Button tone="quiet" size="small" onClick={chats.cancelTransfer}>
-          <Trans>Cancel</Trans>
-        </Button>
-      </div>
-    );
-  }
-  return (
-    <div className="flex items-center justify-between border-t border-line px-2 py-1.5">
-      <Button tone="quiet" size="small" data-testid="sidebar-models" onClick={() => ui.showModels('discover')}>
-        <Boxes className="size-3.5" aria-hidden="true" />
-        <Trans>Models</Trans>
-      </Button>
-      <Button tone="quiet" size="small" data-testid="trash-open" onClick={() => void chats.openTrash()}>
-        <Trash2 className="size-3.5" aria-hidden="true" />
-        <Trans>Trash</Trans>
-      </Button>
-      {input}
-      <Menu
-        trigger={
-          <button
-            type="button"
-            aria-label={t`All chats, and help`}
-            data-testid="all-chats-menu"
-            className="flex size-7 items-center justify-center rounded-md text-ink-3 hover:bg-hover hover:text-ink"
-          >
-            <Ellipsis className="size-4" aria-hidden="true" />
-          </button>
-        }
-      >
-        <MenuItem icon={<Download />} onSelect={onExportAll}>
-          <Trans>Export all chats</Trans>
-        </MenuItem>
-        <MenuItem icon={<Upload />} onSelect={ask}>
-          <Trans>Import chats</Trans>
-        </MenuItem>
-        <MenuItem icon={<Keyboard />} onSelect={() => ui.showDialog('shortcuts')}>
-          <Trans>Keyboard shortcuts</Trans>
-        </MenuItem>
-        <MenuItem icon={<Info />} onSelect={() => ui.showDialog('about')}>
-          <Trans>About Concertina</Trans>
-        </MenuItem>
-      </Menu>
     </div>
   );
 }

@@ -8,19 +8,32 @@ import {
   chatsOfFile,
   type ExportedChat,
   type ExportOptions,
+  type FoundChats,
+  type Lost,
+  type TakenChats,
 } from '../../../electron/contract/chatOperations';
-import type { ExportedDocument } from '../../../electron/contract/documents';
+import type { ExportedDocument, UploadPart } from '../../../electron/contract/documents';
+import type { ErrorPayload } from '../../../electron/contract/errors';
 import { say } from '../../../electron/contract/lib/language';
 import { usualPart } from '../../../electron/contract/lib/senses';
 import { limits } from '../../../electron/contract/limits';
 import { errorPayloadOf } from '../../bridge/client';
+import { sendInParts } from '../../bridge/upload';
 import type { Tools } from '../slice';
 
 export interface ImportOutcome {
   added: number;
-  /** why chats stayed out, each reason once */
+  /** why chats and files stayed out, each reason once */
   refused: string[];
+  /** of files of other apps; absent: there were none */
+  report?: ImportReport;
 }
+
+/** What came of the chats of other apps, those that stayed out and what did not come with the others among it. */
+export type ImportReport = Omit<TakenChats, 'added'> & Pick<FoundChats, 'apps' | 'damaged' | 'empty'>;
+
+/** a file of ours says so at its beginning */
+const headBytes = 4096;
 
 export interface ExportOutcome {
   parts: string[];
@@ -105,6 +118,74 @@ export function createTransferActions({ client, get, patch, report }: Tools) {
     return { document, sections, text: slices.join('') };
   }
 
+  /** Files of exported chats, ours and those of other apps. */
+  async function importFiles(files: readonly File[]): Promise<ImportOutcome> {
+    const refused: string[] = [];
+    const foreign: File[] = [];
+    let added = 0;
+    for (const file of files) {
+      if (!/"format"\s*:\s*"concertina-chats"/.test(await file.slice(0, headBytes).text())) {
+        foreign.push(file);
+        continue;
+      }
+      const outcome = await importChats(await file.text());
+      added += outcome.added;
+      refused.push(...outcome.refused);
+    }
+    if (foreign.length === 0) return { added, refused: [...new Set(refused)] };
+    const others = await importForeign(foreign);
+    return { ...others, added: added + others.added, refused: [...new Set([...refused, ...others.refused])] };
+  }
+
+  /** Chats that are here already stay as they are. */
+  async function importForeign(files: readonly File[]): Promise<ImportOutcome> {
+    if (get().chats.transfer) return { added: 0, refused: [t`Wait until the other chats are done.`] };
+    const refused: string[] = [];
+    const uploadIds: string[] = [];
+    const stop = new AbortController();
+    const sent = await each('import', files, async (file) => {
+      const onProgress = (fraction: number) => {
+        const { transfer } = get().chats;
+        if (!transfer) stop.abort();
+        else patch('chats', { transfer: { ...transfer, done: files.indexOf(file) + fraction } });
+      };
+      try {
+        const send = (part: UploadPart) => client.call('imports.upload', part);
+        uploadIds.push((await sendInParts(file, send, { onProgress, signal: stop.signal })).uploadId);
+      } catch (error) {
+        if (!stop.signal.aborted) refused.push(sentenceOf(errorPayloadOf(error)));
+      }
+    });
+    if (!sent || uploadIds.length === 0) return { added: 0, refused };
+    const outcome = { added: 0, refused, report: emptyReport() };
+    try {
+      const found: FoundChats[] = [];
+      const wanted = await each('import', [uploadIds], async (ids) => {
+        found.push(await client.call('imports.read', { uploadIds: ids }));
+      });
+      for (const one of found) await takeAll(one, outcome, wanted);
+    } catch (error) {
+      refused.push(sentenceOf(errorPayloadOf(error)));
+    }
+    return outcome;
+  }
+
+  /** `wanted`: nobody has canceled it; what is found is thrown away in any case. */
+  async function takeAll(found: FoundChats, outcome: Required<ImportOutcome>, wanted: boolean): Promise<void> {
+    const { importId, apps, damaged, empty, refused, chats } = found;
+    const slices = Array.from({ length: Math.ceil(chats / limits.maxImportSlice) }, (_, n) => n);
+    try {
+      if (!wanted) return;
+      outcome.refused.push(...refused.map(sentenceOf));
+      Object.assign(outcome.report, { apps, damaged, empty });
+      await each('import', slices, async (n) => {
+        addTo(outcome, await client.call('imports.take', { importId, first: n * limits.maxImportSlice }));
+      });
+    } finally {
+      await client.call('imports.close', { importId });
+    }
+  }
+
   /** Chats that cannot be taken over stay out and are reported; the others are there. */
   async function importChats(text: string): Promise<ImportOutcome> {
     const file = chatsOfFile(text);
@@ -134,7 +215,23 @@ export function createTransferActions({ client, get, patch, report }: Tools) {
     return { added, refused: [...refused] };
   }
 
-  return { exportChats, importChats, cancelTransfer };
+  return { exportChats, importFiles, importChats, cancelTransfer };
+}
+
+function emptyReport(): ImportReport {
+  const lost = { pictures: 0, files: 0, sounds: 0, tools: 0, others: 0 };
+  return { apps: [], messages: 0, here: 0, trashed: 0, grown: 0, damaged: 0, empty: 0, lost };
+}
+
+function addTo(outcome: Required<ImportOutcome>, { added, lost, ...counts }: TakenChats): void {
+  const { report } = outcome;
+  outcome.added += added;
+  for (const name of ['messages', 'here', 'trashed', 'grown'] as const) report[name] += counts[name];
+  for (const kind of Object.keys(lost) as (keyof Lost)[]) report.lost[kind] += lost[kind];
+}
+
+function sentenceOf({ message, hint }: ErrorPayload): string {
+  return `${message} ${hint}`.trim();
 }
 
 function listed(items: readonly string[]): string[] {

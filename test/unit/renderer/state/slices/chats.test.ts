@@ -2,12 +2,14 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { ChatSummary } from '@/electron/contract/chats';
 import { rememberFolders } from '@/renderer/app/stored';
+import { importText } from '@/renderer/features/sidebar/SidebarFoot';
 import { arrangeChats, folderNames, groupChats, searchChats } from '@/renderer/state/lib/chatList';
 import { selectProblem } from '@/renderer/state/slices/ui';
+import { foreignFiles } from '@/test/fixtures/foreignChats/files';
 import { Gate } from '@/test/fixtures/gate';
 import { openWindow } from '@/test/fixtures/renderer/window';
 import { message } from '@/test/fixtures/samples';
-import { attach, waiting } from '@/test/fixtures/services';
+import { attach, bundlesWithWorkers, waiting } from '@/test/fixtures/services';
 
 const full = { code: 'storage-failed', message: 'The disk is full.', hint: '' } as const;
 
@@ -226,6 +228,86 @@ describe('export and import', () => {
     bridge.refuse('chats.import', { code: 'bad-request', message: 'This is no chat.', hint: '' });
     const text = '{"format":"concertina-chats","version":1,"chats":[{},{}]}';
     expect(await chats.importChats(text)).toEqual({ added: 0, refused: ['This is no chat.'] });
+  });
+});
+
+describe('files of other apps', () => {
+  const file = ({ name, text }: { name: string; text: string }) => new File([text], name);
+  const { branches, damaged } = foreignFiles.chatgpt;
+  const nothing = { pictures: 0, files: 0, sounds: 0, tools: 0, others: 0 };
+
+  it('are imported beside ours, and come once', async () => {
+    const { chats, call, get } = await openWindow({ start: false, bundles: await bundlesWithWorkers() });
+    const list = () => get().chats;
+    await call('chats.create', { title: 'Ours' });
+    const ids = (await call('chats.list', undefined)).map(({ id }) => id);
+    const ours = (await chats.exportChats(ids, { format: 'json', branches: 'all' }))?.parts.join('') ?? '';
+    const notes = file({ name: 'notes.json', text: '{}' });
+    const files = [file({ name: 'ours.json', text: ours }), file(branches), notes, file(foreignFiles.jan.files)];
+    const first = await chats.importFiles(files);
+    const counts = { here: 0, trashed: 0, grown: 0, damaged: 0, empty: 0 };
+    expect(first).toEqual({
+      added: 3,
+      refused: [expect.stringContaining('No chats were found in notes.json. Choose an export of')],
+      report: { ...counts, apps: ['chatgpt', 'jan'], messages: 9, lost: { ...nothing, pictures: 1 } },
+    });
+    await vi.waitFor(() => expect(list().list).toHaveLength(4), waiting);
+    const again = await chats.importFiles([file(branches), file(damaged)]);
+    expect(again).toMatchObject({ added: 1, refused: [], report: { here: 1, messages: 1, damaged: 1, empty: 1 } });
+    expect(list().transfer).toBeNull();
+  });
+
+  it('are thrown away when that is canceled while they are read', async () => {
+    const { chats, bridge, get } = await openWindow({ start: false, bundles: await bundlesWithWorkers() });
+    const reading = bridge.hold('imports.read');
+    const importing = chats.importFiles([file(branches)]);
+    await reading.reached();
+    chats.cancelTransfer();
+    reading.open();
+    expect(await importing).toMatchObject({ added: 0, refused: [] });
+    expect(bridge.inputs('imports.take')).toEqual([]);
+    expect(bridge.inputs('imports.close')).toHaveLength(1);
+    expect(get().chats.list ?? []).toEqual([]);
+  });
+
+  it('are not sent on once that is canceled', async () => {
+    const { chats, bridge } = await openWindow({ start: false });
+    const sending = bridge.hold('imports.upload');
+    const importing = chats.importFiles([file({ name: 'a.json', text: ' '.repeat(2_000_000) }), file(branches)]);
+    await sending.reached();
+    chats.cancelTransfer();
+    sending.open();
+    expect(await importing).toEqual({ added: 0, refused: [] });
+    expect(bridge.inputs('imports.upload')).toHaveLength(1);
+  });
+
+  it('that are refused say why', async () => {
+    const { chats, bridge } = await openWindow({ start: false });
+    bridge.refuse('imports.upload', full);
+    expect(await chats.importFiles([file(branches)])).toEqual({ added: 0, refused: ['The disk is full.'] });
+    bridge.refuse('imports.upload', null);
+    bridge.refuse('imports.read', full);
+    expect(await chats.importFiles([file(branches)])).toMatchObject({ added: 0, refused: ['The disk is full.'] });
+  });
+
+  it('are reported in sentences', () => {
+    const none = { apps: [], messages: 0, here: 0, trashed: 0, grown: 0, damaged: 0, empty: 0, lost: nothing };
+    expect(importText(none)).toBe('');
+    const lost = { pictures: 2, files: 1, sounds: 1, tools: 3, others: 1 };
+    const some = {
+      apps: ['chatgpt', 'jan'] as const,
+      here: 3,
+      trashed: 1,
+      grown: 2,
+      damaged: 1,
+      empty: 1,
+      messages: 7,
+    };
+    expect(importText({ ...some, apps: [...some.apps], lost })).toBe(
+      '7 messages from ChatGPT, Jan. 3 chats were here already and were skipped. 1 of them is in the trash. ' +
+        '2 of them have new messages there, which were not brought over. Not brought over: 2 pictures, 1 file, ' +
+        '1 recording, 3 steps of tools, 1 part of an unknown kind, 1 damaged entry, 1 chat without messages.',
+    );
   });
 });
 
