@@ -40,7 +40,7 @@ function run(changes: Partial<CompareRun> = {}): CompareRun {
       context: {
         ...effective,
         typeV: { asked: 'turbo3', effective: 'q8_0', reason: 'The model has odd heads.' },
-        recent: { asked: 128, tokens: 0, reason: 'A GPU takes part.' },
+        recent: { asked: 512, tokens: 0, reason: 'A GPU takes part.' },
       },
       answer: { text: 'Tom lit it.\nHe did.', thinking: '', stopReason: 'end-of-turn', stats },
       difference: {

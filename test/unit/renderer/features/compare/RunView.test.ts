@@ -121,7 +121,7 @@ it('a column has a name, says how far it is, and what runs otherwise than asked'
   const typeV = { asked: 'turbo3', effective: 'q8_0', reason: 'The heads are odd.' };
   const odd = column(1, { context: { ...effective, typeV }, notes: ['Short.', 'Short.'] });
   expect(warningsOf(odd)).toEqual([expect.stringMatching(/turbo3.*q8_0.*The heads are odd\./), 'Short.']);
-  const recent = { asked: 128, tokens: 0, reason: 'a GPU takes part' };
+  const recent = { asked: 512, tokens: 0, reason: 'a GPU takes part' };
   expect(warningsOf(column(1, { context: { ...effective, recent } }))).toEqual([
     expect.stringMatching(/8 bits: a GPU takes part$/),
   ]);
