@@ -28,8 +28,9 @@ export function SidebarFoot({ onExportAll }: { onExportAll: () => void }) {
     const { added, refused, report } = await chats.importFiles(files);
     const description = report && importText(report);
     const title = plural(added, { one: '# chat was imported', other: '# chats were imported' });
-    if (added > 0) toast.success(title, { description, ...(description && { duration: 30_000 }) });
-    else if (description) toast(t`No chat was imported`, { description, duration: 30_000 });
+    const shown = description ? { description, duration: 30_000, descriptionClassName: 'toast-report' } : {};
+    if (added > 0) toast.success(title, shown);
+    else if (description) toast(t`No chat was imported`, shown);
     for (const reason of refused.slice(0, 3)) toast.error(reason, { duration: 12_000 });
   }
 

@@ -1,6 +1,7 @@
 import type { ChatSummary } from '../../../electron/contract/chats';
 import type { EventPayload } from '../../../electron/contract/contract';
 import type { ChatHit } from '../../../electron/contract/lib/textSearch';
+import { errorPayloadOf } from '../../bridge/client';
 import type { AppState } from '../appState';
 import { createTransferActions } from '../lib/chatTransfer';
 import type { Tools } from '../slice';
@@ -147,7 +148,8 @@ function createSearchActions({ client, get, patch, report }: Tools) {
       const answer = await client.call('chats.search', { query, asker });
       if (get().chats.query === query) patch('chats', { found: { query, answer }, searching: false, searched: null });
     } catch (error) {
-      if (get().chats.query !== query) return;
+      // of one question asked twice, as by Enter while the typing has just rested, the second answers
+      if (get().chats.query !== query || errorPayloadOf(error).code === 'cancelled') return;
       patch('chats', { searching: false, searched: null });
       report(error);
     }

@@ -94,6 +94,15 @@ describe('the search', () => {
     expect(list().searching).toBe(false);
   });
 
+  it('says nothing of a question that was asked twice, of which the second answers', async () => {
+    const { bridge, chats, list, problem } = await start();
+    bridge.refuse('chats.search', { code: 'cancelled', message: 'Another search was begun.', hint: '' });
+    chats.search('lea');
+    await chats.firstHit();
+    expect(problem()).toBeNull();
+    expect(list().searching).toBe(true);
+  });
+
   it('shows how far its own question is, and ends it when the field is emptied', async () => {
     const { bridge, chats, list } = await start();
     const searching = bridge.hold('chats.search');
