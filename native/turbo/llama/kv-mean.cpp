@@ -6,6 +6,7 @@
 #include "key-blocks.h"
 #include "llama-turbo.h"
 #include "recent-window.h"
+#include "tensor-registry.h"
 
 #include "ggml-backend.h"
 #include "ggml-cpp.h"
@@ -20,11 +21,8 @@
 #include <atomic>
 #include <cmath>
 #include <map>
-#include <mutex>
-#include <shared_mutex>
 #include <stdexcept>
 #include <string>
-#include <unordered_map>
 
 namespace {
 
@@ -41,16 +39,9 @@ struct layer_constants {
     uint32_t tag_v = 0;
 };
 
-std::shared_mutex mutex;
-std::unordered_map<const ggml_tensor *, layer_constants> registry; // by the cache's K tensor, and by its V tensor
-std::atomic<size_t> n_registered{ 0 };
+turbo_tensor_registry<layer_constants> registry; // by the cache's K tensor, and by its V tensor
 
-layer_constants find(const ggml_tensor * cache) {
-    if (n_registered == 0) { return {}; }
-    const std::shared_lock<std::shared_mutex> lock(mutex);
-    const auto found = registry.find(cache->view_src ? cache->view_src : cache);
-    return found == registry.end() ? layer_constants() : found->second;
-}
+layer_constants find(const ggml_tensor * cache) { return registry.find(cache); }
 
 bool has_sinks(const llama_model & model) {
     for (uint32_t il = 0; il < model.hparams.n_layer_all; ++il) {
@@ -82,9 +73,7 @@ public:
     cache_constants & operator=(const cache_constants &) = delete;
 
     ~cache_constants() {
-        const std::unique_lock<std::shared_mutex> lock(mutex);
-        for (const ggml_tensor * key : keys) { registry.erase(key); }
-        n_registered = registry.size();
+        for (const ggml_tensor * key : keys) { registry.leave(key); }
     }
 
     void add(const turbo_cache_layer & layer, const turbo_layer_stats & stats, const llama_turbo_centering & on,
@@ -126,12 +115,10 @@ public:
         for (const auto & [tensor, values] : contents) {
             ggml_backend_tensor_set(tensor, values.data(), 0, ggml_nbytes(tensor));
         }
-        const std::unique_lock<std::shared_mutex> lock(mutex);
         for (const auto & [layer, made] : pending) {
             enter(layer.k, made);
             enter(layer.v, made);
         }
-        n_registered = registry.size();
         contents.clear();
         pending.clear();
     }
@@ -182,9 +169,8 @@ private:
         return tensor;
     }
 
-    // a cache that shares tensors of another one keeps the constants of their owner
     void enter(const ggml_tensor * cache, const layer_constants & made) {
-        if (registry.emplace(cache, made).second) { keys.push_back(cache); }
+        if (registry.enter(cache, made)) { keys.push_back(cache); }
     }
 
     turbo_key_blocks blocks;

@@ -1,6 +1,7 @@
 // The rows of a window, which cells they hold, and the graph's way to them.
 
 #include "recent-window.h"
+#include "tensor-registry.h"
 #include "ggml-turbo.h"
 #include "turbo-hooks.h"
 
@@ -13,12 +14,9 @@
 #include "llama-model.h"
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <mutex>
-#include <shared_mutex>
 #include <stdexcept>
-#include <unordered_map>
 
 namespace {
 
@@ -88,16 +86,9 @@ struct side {
     size_t bytes = 0;
 };
 
-std::shared_mutex mutex;
-std::unordered_map<const ggml_tensor *, side> registry; // by the cache's K tensor, and by its V tensor
-std::atomic<size_t> n_registered{ 0 };
+turbo_tensor_registry<side> registry; // by the cache's K tensor, and by its V tensor
 
-side find(const ggml_tensor * cache) {
-    if (n_registered == 0) { return {}; }
-    const std::shared_lock<std::shared_mutex> lock(mutex);
-    const auto found = registry.find(cache->view_src ? cache->view_src : cache);
-    return found == registry.end() ? side() : found->second;
-}
+side find(const ggml_tensor * cache) { return registry.find(cache); }
 
 class window_inputs : public llm_graph_input_i {
 public:
@@ -147,9 +138,7 @@ public:
     cache_window & operator=(const cache_window &) = delete;
 
     ~cache_window() {
-        const std::unique_lock<std::shared_mutex> lock(mutex);
-        for (const auto & [tensor, rows] : sides) { registry.erase(tensor); }
-        n_registered = registry.size();
+        for (const ggml_tensor * key : keys) { registry.leave(key); }
     }
 
     void add(const turbo_cache_layer & layer) {
@@ -173,9 +162,9 @@ public:
             if (!buffer) { throw std::runtime_error("failed to allocate the window of recent cells"); }
             ggml_backend_buffer_clear(buffer.get(), 0);
         }
-        const std::unique_lock<std::shared_mutex> lock(mutex);
-        for (const auto & [tensor, rows] : sides) { registry[tensor] = rows; }
-        n_registered = registry.size();
+        for (const auto & [tensor, rows] : sides) {
+            if (registry.enter(tensor, rows)) { keys.push_back(tensor); }
+        }
     }
 
     bool empty() const { return sides.empty(); }
@@ -197,6 +186,7 @@ private:
     ggml_context_ptr ctx;
     ggml_backend_buffer_ptr buffer;
     std::vector<std::pair<const ggml_tensor *, side>> sides;
+    std::vector<const ggml_tensor *> keys; // of those in the registry
 };
 
 std::mutex wanted_mutex;
