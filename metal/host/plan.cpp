@@ -3,6 +3,7 @@
 #include "plan.h"
 
 #include "ggml-turbo.h"
+#include "turbo-hooks.h"
 #include "turbo-metal-impl.h"
 
 #include "ggml-metal-impl.h"
@@ -54,6 +55,23 @@ template <class Args> void set_rows_of(Args & a, const ggml_tensor * src, const 
     a.nb3 = nb[3];
 }
 
+// --- the window of recent cells
+
+static_assert(TURBO_METAL_POSITIONS == TURBO_RECENT_TILE, "the kernels read whole tiles of a window");
+
+bool has_recent(const ggml_tensor * op) { return op->src[TURBO_SRC_RECENT_ROWS] != nullptr; }
+
+turbo_metal_constant recent_side(const ggml_tensor * op) { return { FC_TURBO_RECENT, true, has_recent(op) }; }
+
+// Where V begins in a row of the window of attention.
+size_t recent_v(const ggml_tensor * op) { return ggml_row_size(GGML_TYPE_Q8_0, op->src[1]->ne[0] * op->src[1]->ne[2]); }
+
+// Rows of the window, from an offset, and what leads to them; without a window something that is not read.
+void bind_recent(turbo_metal_encode & e, const ggml_tensor * op, int slot, int way, size_t offset = 0) {
+    e.bindings.push_back({ slot, has_recent(op) ? TURBO_SRC_RECENT_ROWS : 0, offset });
+    e.bindings.push_back({ slot + 1, has_recent(op) ? way : 0, 0 });
+}
+
 turbo_metal_encode set_rows(const ggml_tensor * op) {
     const ggml_tensor * src = op->src[0];
     const ggml_tensor * idx = op->src[1];
@@ -64,20 +82,27 @@ turbo_metal_encode set_rows(const ggml_tensor * op) {
     a.nb10 = idx->nb[0];
     a.nb11 = idx->nb[1];
     a.nb12 = idx->nb[2];
+    if (has_recent(op)) {
+        a.place_nb = op->src[TURBO_SRC_RECENT_PLACES]->nb[0];
+        a.recent_nb_row = op->src[TURBO_SRC_RECENT_ROWS]->nb[1];
+    }
     set_rows_of(a, src, op->nb);
 
     turbo_metal_encode e = {};
     e.kernel = std::string("kernel_turbo_set_rows_") + ggml_type_name(op->type);
-    e.constants = { half_side(src->type), { FC_TURBO_LONG, true, idx->type == GGML_TYPE_I64 } };
+    e.constants = { half_side(src->type), { FC_TURBO_LONG, true, idx->type == GGML_TYPE_I64 }, recent_side(op) };
     e.args = bytes_of(a);
-    e.bindings = { { 1, 0, 0 }, { 2, 1, 0 }, { 3, turbo_metal_binding::RESULT, 0 } };
+    e.bindings = { { 1, 0, 0 }, { 2, 1, 0 }, { 5, turbo_metal_binding::RESULT, 0 } };
+    bind_recent(e, op, 3, TURBO_SRC_RECENT_PLACES);
     cover(e, src, a.nk0);
     return e;
 }
 
-// Rows of src, which is of a turbo type or becomes one, to rows of the shape ne with strides nb. Binds nothing.
-turbo_metal_encode copy(
-    const ggml_tensor * src, ggml_type to, const int64_t * ne, const size_t * nb, size_t view_offset) {
+// A source of an operation, which is of a turbo type or becomes one, to rows of the shape ne with strides nb, at an offset behind the
+// start of the result. The operation is a copy, or attention, whose window is read.
+turbo_metal_encode copy(const ggml_tensor * op, int from, ggml_type to, const int64_t * ne, const size_t * nb,
+    size_t view_offset, size_t offset) {
+    const ggml_tensor * src = op->src[from];
     const bool expands = ggml_turbo_is_turbo(src->type);
     const ggml_type turbo = expands ? src->type : to;
     turbo_metal_args_copy a = {};
@@ -88,26 +113,32 @@ turbo_metal_encode copy(
     a.ne1 = ne[1];
     a.ne2 = ne[2];
     set_rows_of(a, src, nb);
+    if (has_recent(op)) {
+        a.recent_nb_row = op->src[TURBO_SRC_RECENT_ROWS]->nb[1];
+        a.recent_nb_head = ggml_row_size(GGML_TYPE_Q8_0, src->ne[0]);
+    }
 
     turbo_metal_encode e = {};
     e.kernel = std::string(expands ? "kernel_turbo_copy_to_" : "kernel_turbo_copy_from_") + ggml_type_name(turbo);
     e.constants = { half_side(expands ? to : src->type),
         { FC_TURBO_SAME, true, is_plain_copy(src, ne, nb, view_offset) } };
+    e.bindings = { { 1, from, 0 }, { expands ? 4 : 2, turbo_metal_binding::RESULT, offset } };
     // one reading of each level: the table is of no account here
-    if (expands) { e.constants.push_back({ FC_TURBO_TABLE, false, TURBO_METAL_TABLE_SIGNED }); }
+    if (expands) {
+        e.constants.push_back({ FC_TURBO_TABLE, false, TURBO_METAL_TABLE_SIGNED });
+        e.constants.push_back(recent_side(op));
+        bind_recent(e, op, 2, TURBO_SRC_RECENT_SLOTS, has_recent(op) && from == 2 ? recent_v(op) : 0);
+    }
     e.args = bytes_of(a);
     cover(e, src, a.nk0);
     return e;
 }
 
-turbo_metal_encode copy(const ggml_tensor * op) {
-    turbo_metal_encode e = copy(op->src[0], op->type, op->ne, op->nb, op->view_offs);
-    e.bindings = { { 1, 0, 0 }, { 2, turbo_metal_binding::RESULT, 0 } };
-    return e;
-}
+turbo_metal_encode copy(const ggml_tensor * op) { return copy(op, 0, op->type, op->ne, op->nb, op->view_offs, 0); }
 
 // Upstream's kernel, one thread per block.
-turbo_metal_encode q8_0_to_f16(const ggml_tensor * src) {
+turbo_metal_encode q8_0_to_f16(const ggml_tensor * op, int from, size_t offset) {
+    const ggml_tensor * src = op->src[from];
     const int threads = 256;
     ggml_metal_kargs_flash_attn_ext_kv_f16 a = {};
     a.ne0 = (int32_t) src->ne[0];
@@ -122,6 +153,7 @@ turbo_metal_encode q8_0_to_f16(const ggml_tensor * src) {
     turbo_metal_encode e = {};
     e.kernel = "kernel_flash_attn_ext_kv_q8_0_f16";
     e.args = bytes_of(a);
+    e.bindings = { { 1, from, 0 }, { 2, turbo_metal_binding::RESULT, offset } };
     e.grid[0] = (a.nblocks + threads - 1) / threads;
     e.grid[1] = e.grid[2] = 1;
     e.threads[0] = threads;
@@ -201,6 +233,10 @@ turbo_metal_args_attention args_of(const attention & a, const turbo_metal_varian
     r.mask_nb_row = a.mask ? a.mask->nb[1] : 0;
     r.mask_nb_head = a.mask ? a.mask->nb[2] : 0;
     r.mask_nb_stream = a.mask ? a.mask->nb[3] : 0;
+    if (has_recent(a.op)) {
+        r.recent_nb_row = a.op->src[TURBO_SRC_RECENT_ROWS]->nb[1];
+        r.recent_v = recent_v(a.op);
+    }
     return r;
 }
 
@@ -219,10 +255,12 @@ turbo_metal_encode walk(const attention & a, const turbo_metal_variant & v) {
         { FC_TURBO_ALIBI, true, a.max_bias != 0.0f },
         { FC_TURBO_SOFTCAP, true, a.softcap != 0.0f },
         { FC_TURBO_SKIP_V, true, v.skip_v },
+        recent_side(a.op),
     };
     e.args = bytes_of(args_of(a, v));
     e.bindings = { { 1, 0, 0 }, { 2, 1, 0 }, { 3, 2, 0 }, { 4, a.mask ? 3 : 0, 0 },
-        { 5, turbo_metal_binding::RESULT, ggml_nbytes(a.op) } };
+        { 7, turbo_metal_binding::RESULT, ggml_nbytes(a.op) } };
+    bind_recent(e, a.op, 5, TURBO_SRC_RECENT_SLOTS);
     e.shared = TURBO_METAL_SHARED_BYTES(dim_k, v.queries) + v.simdgroups * TURBO_METAL_GROUP_BYTES(dim_v, v.queries);
     e.grid[0] = (n_query + v.queries - 1) / v.queries;
     e.grid[1] = a.n_head_kv;
@@ -281,9 +319,8 @@ turbo_metal_plan turbo_metal_plan_f16(const ggml_tensor * op, int side, size_t o
     if (src->type == GGML_TYPE_F16) { return {}; }
     size_t nb[4] = { sizeof(ggml_fp16_t) };
     for (int i = 1; i < 4; ++i) { nb[i] = nb[i - 1] * src->ne[i - 1]; }
-    turbo_metal_encode e = src->type == GGML_TYPE_Q8_0 ? q8_0_to_f16(src) : copy(src, GGML_TYPE_F16, src->ne, nb, 0);
-    e.bindings = { { 1, side, 0 }, { 2, turbo_metal_binding::RESULT, offset } };
-    return { e };
+    if (src->type == GGML_TYPE_Q8_0) { return { q8_0_to_f16(op, side, offset) }; }
+    return { copy(op, side, GGML_TYPE_F16, src->ne, nb, 0, offset) };
 }
 
 bool turbo_metal_is_decode(const ggml_tensor * op) { return op->src[0]->ne[1] < TURBO_METAL_DECODE_ROWS; }

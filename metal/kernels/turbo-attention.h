@@ -33,6 +33,8 @@ template <short DV, short NQ> struct turbo_area {
     }
 };
 
+static inline bool turbo_is_turbo(int kind) { return kind == TURBO_METAL_TURBO4 || kind == TURBO_METAL_TURBO3; }
+
 static inline float turbo_slope(constant turbo_metal_args_attention & args, int head) {
     const bool below = head < args.n_head_log2;
     const float base = select(args.m1, args.m0, below);
@@ -127,7 +129,8 @@ static inline void turbo_load_queries(constant turbo_metal_args_attention & args
 template <short DK, short DV, short NQ>
 kernel void kernel_turbo_attention(constant turbo_metal_args_attention & args [[buffer(0)]],
     device const char * q [[buffer(1)]], device const char * k [[buffer(2)]], device const char * v [[buffer(3)]],
-    device const char * mask [[buffer(4)]], device float * part [[buffer(5)]],
+    device const char * mask [[buffer(4)]], device const char * recent [[buffer(5)]],
+    device const int * slots [[buffer(6)]], device float * part [[buffer(7)]],
     threadgroup char * shared [[threadgroup(0)]], uint3 tgpig [[threadgroup_position_in_grid]],
     ushort tiitg [[thread_index_in_threadgroup]], ushort lane [[thread_index_in_simdgroup]],
     ushort sgitg [[simdgroup_index_in_threadgroup]]) {
@@ -166,16 +169,39 @@ kernel void kernel_turbo_attention(constant turbo_metal_args_attention & args [[
         const short last = (short) min(args.n_kv - 1 - p0, TURBO_METAL_POSITIONS - 1);
         device const char * k0 = k + (ulong) p0 * args.k_nb_row;
         device const char * v0 = v + (ulong) p0 * args.v_nb_row;
-        const uint k_nb = (uint) args.k_nb_row;
-        const uint v_nb = (uint) args.v_nb_row;
+        uint k_nb = (uint) args.k_nb_row;
+        uint v_nb = (uint) args.v_nb_row;
+        // rows of these positions that a window holds take the place of turbo rows
+        bool k_held = false;
+        bool v_held = false;
+        if (FC_turbo_recent) {
+            const int slot = slots[p0 / TURBO_METAL_POSITIONS];
+            device const char * held = recent + (ulong) max(slot, 0) * TURBO_METAL_POSITIONS * args.recent_nb_row;
+            k_held = slot >= 0 && turbo_is_turbo(FC_turbo_type_k);
+            v_held = slot >= 0 && turbo_is_turbo(FC_turbo_type_v);
+            if (k_held) {
+                k0 = held + head_kv * (DK / TURBO_Q8_BLOCK * (int) sizeof(turbo_block_q8));
+                k_nb = (uint) args.recent_nb_row;
+            }
+            if (v_held) {
+                v0 = held + args.recent_v + head_kv * (DV / TURBO_Q8_BLOCK * (int) sizeof(turbo_block_q8));
+                v_nb = (uint) args.recent_nb_row;
+            }
+        }
 #define SCORES(unit) turbo_scores<unit, DK, NQ>(k0, k_nb, last, queries, area.scores, lane)
-        TURBO_BY_KIND(FC_turbo_type_k, GK, unit, SCORES)
+        if (k_held) {
+            SCORES(q8_0_unit);
+        } else
+            TURBO_BY_KIND(FC_turbo_type_k, GK, unit, SCORES)
         else if (FC_turbo_type_k == TURBO_METAL_Q8_0) { SCORES(q8_0_unit); }
         else { SCORES(f16_unit); }
 #undef SCORES
         device const char * row = v0 + (uint) min((short) lane, last) * v_nb;
 #define STAGE(format) turbo_stage<format, DV>(row, visible, area.scales, lane)
-        TURBO_BY_KIND(FC_turbo_type_v, GV, lane, STAGE)
+        if (v_held) {
+            STAGE(q8_0_lane<GV>);
+        } else
+            TURBO_BY_KIND(FC_turbo_type_v, GV, lane, STAGE)
         else if (FC_turbo_type_v == TURBO_METAL_Q8_0) { STAGE(q8_0_lane<GV>); }
 #undef STAGE
         simdgroup_barrier(mem_flags::mem_threadgroup); // scores of other lanes
@@ -184,9 +210,14 @@ kernel void kernel_turbo_attention(constant turbo_metal_args_attention & args [[
 
 #define ACCUMULATE(format) \
     turbo_accumulate<format, DV, NQ>(v0, v_nb, last, area.scales, area.heavy, area.scores, sum, lane)
-        TURBO_BY_KIND(FC_turbo_type_v, GV, lane, ACCUMULATE)
+#define ACCUMULATE_HELD(format) ACCUMULATE(q8_0_for<format>)
+        if (v_held) {
+            TURBO_BY_KIND(FC_turbo_type_v, GV, lane, ACCUMULATE_HELD)
+        } else
+            TURBO_BY_KIND(FC_turbo_type_v, GV, lane, ACCUMULATE)
         else if (FC_turbo_type_v == TURBO_METAL_Q8_0) { ACCUMULATE(q8_0_lane<GV>); }
         else { ACCUMULATE(f16_lane<GV>); }
+#undef ACCUMULATE_HELD
 #undef ACCUMULATE
         simdgroup_barrier(mem_flags::mem_threadgroup); // the next positions overwrite what was read here
     }

@@ -6,21 +6,25 @@
 
 #define TURBO_COPY_SIMDGROUPS 4
 
-// Reads group `index` of a row of f32 or f16 and writes its block.
-template <typename block>
-static inline void turbo_encode(
-    device const char * row, int index, device block * b, threadgroup short * whole, ushort lane) {
-    constexpr short group = turbo_coder<block>::GROUP;
-    float x[group / 32];
-    TURBO_UNROLL(short k = 0; k < group / 32; ++k) {
-        const int i = index * group + lane + 32 * k;
+// Reads this lane's values of group `index` of a row of f32 or f16.
+template <short count>
+static inline void turbo_read(device const char * row, int index, thread float (&x)[count], ushort lane) {
+    TURBO_UNROLL(short k = 0; k < count; ++k) {
+        const int i = (index * count + k) * 32 + lane;
         if (FC_turbo_half) {
             x[k] = (float) ((device const half *) row)[i];
         } else {
             x[k] = ((device const float *) row)[i];
         }
     }
-    turbo_quantize(x, b, whole, lane);
+}
+
+// 32 values, one a lane, as q8_0: upstream's quantize_q8_0.
+static inline void turbo_quantize_q8(float x, device turbo_block_q8 * b, ushort lane) {
+    const float d = simd_max(fabs(x)) / 127.0f;
+    const float by = select(0.0f, 1.0f / d, d > 0.0f);
+    b->qs[lane] = (char) round(x * by);
+    if (lane == 0) { b->d = as_type<ushort>((half) d); }
 }
 
 // The group of the source that a SIMD-group takes: its index in its row, and the row.
@@ -46,13 +50,25 @@ static inline device const char * turbo_source_row(constant args_t & args, devic
 // grid: [groups of all rows / simdgroups][1][ne02*ne03]; threads: [32][simdgroups]
 template <typename block>
 kernel void kernel_turbo_set_rows(constant turbo_metal_args_set_rows & args [[buffer(0)]],
-    device const char * src [[buffer(1)]], device const char * idx [[buffer(2)]], device char * dst [[buffer(3)]],
+    device const char * src [[buffer(1)]], device const char * idx [[buffer(2)]], device char * recent [[buffer(3)]],
+    device const char * places [[buffer(4)]], device char * dst [[buffer(5)]],
     uint3 tgpig [[threadgroup_position_in_grid]], uint3 ntg [[threads_per_threadgroup]],
     ushort lane [[thread_index_in_simdgroup]], ushort sgitg [[simdgroup_index_in_threadgroup]]) {
     threadgroup short whole[TURBO_COPY_SIMDGROUPS * TURBO_GROUP];
+    constexpr short count = turbo_coder<block>::GROUP / 32;
 
     const turbo_group_at g = turbo_group_of(args, tgpig, ntg, sgitg);
     if (g.i01 >= (uint) args.ne01) { return; }
+    float x[count];
+    turbo_read(turbo_source_row(args, src, g), g.index, x, lane);
+    if (FC_turbo_recent) {
+        const long place = *(device const long *) (places + g.i01 * args.place_nb);
+        if (place >= 0) {
+            device turbo_block_q8 * to =
+                (device turbo_block_q8 *) (recent + place * args.recent_nb_row) + g.index * count;
+            TURBO_UNROLL(short k = 0; k < count; ++k) { turbo_quantize_q8(x[k], to + k, lane); }
+        }
+    }
     device const char * at = idx + g.i01 * args.nb10 + g.i02 % args.ne11 * args.nb11 + g.i03 % args.ne12 * args.nb12;
     long row = 0;
     if (FC_turbo_long) {
@@ -61,7 +77,7 @@ kernel void kernel_turbo_set_rows(constant turbo_metal_args_set_rows & args [[bu
         row = *(device const int *) at;
     }
     device block * out = (device block *) (dst + row * args.nb1 + g.i02 * args.nb2 + g.i03 * args.nb3);
-    turbo_encode<block>(turbo_source_row(args, src, g), g.index, out + g.index, whole + sgitg * TURBO_GROUP, lane);
+    turbo_quantize(x, out + g.index, whole + sgitg * TURBO_GROUP, lane);
 }
 
 // The byte offset in dst of element n, counted row by row, without that of its place in the row (at).
@@ -99,13 +115,16 @@ kernel void kernel_turbo_copy_from(constant turbo_metal_args_copy & args [[buffe
     int at = 0;
     const ulong offset = turbo_place(args, g, group, at);
     device block * out = (device block *) (dst + offset) + at / group;
-    turbo_encode<block>(turbo_source_row(args, src, g), g.index, out, whole + sgitg * TURBO_GROUP, lane);
+    float x[group / 32];
+    turbo_read(turbo_source_row(args, src, g), g.index, x, lane);
+    turbo_quantize(x, out, whole + sgitg * TURBO_GROUP, lane);
 }
 
-// turbo to f32 or f16; the grid is that of kernel_turbo_copy_from.
+// turbo to f32 or f16; the grid is that of kernel_turbo_copy_from. Positions that a window holds come from there.
 template <typename format>
 kernel void kernel_turbo_copy_to(constant turbo_metal_args_copy & args [[buffer(0)]],
-    device const char * src [[buffer(1)]], device char * dst [[buffer(2)]],
+    device const char * src [[buffer(1)]], device const char * recent [[buffer(2)]],
+    device const int * slots [[buffer(3)]], device char * dst [[buffer(4)]],
     uint3 tgpig [[threadgroup_position_in_grid]], uint3 ntg [[threads_per_threadgroup]],
     ushort lane [[thread_index_in_simdgroup]], ushort sgitg [[simdgroup_index_in_threadgroup]]) {
     constexpr short lanes = format::LANES;
@@ -113,7 +132,17 @@ kernel void kernel_turbo_copy_to(constant turbo_metal_args_copy & args [[buffer(
     const turbo_group_at g = turbo_group_of(args, tgpig, ntg, sgitg);
     if (g.i01 >= (uint) args.ne01 || lane >= lanes) { return; }
     device const char * b = turbo_source_row(args, src, g) + g.index * format::BYTES;
-    const float4 x = format::values(format::fetch(b, lane), lane, format::scales(b, lane));
+    int slot = -1;
+    if (FC_turbo_recent) { slot = slots[g.i01 / TURBO_METAL_POSITIONS]; }
+    float4 x;
+    if (slot >= 0) {
+        typedef q8_0_for<format> finer;
+        const ulong row = (ulong) slot * TURBO_METAL_POSITIONS + g.i01 % TURBO_METAL_POSITIONS;
+        b = recent + row * args.recent_nb_row + g.i02 * args.recent_nb_head + g.index * finer::BYTES;
+        x = finer::values(finer::fetch(b, lane), lane, finer::scales(b, lane));
+    } else {
+        x = format::values(format::fetch(b, lane), lane, format::scales(b, lane));
+    }
 
     int at = 0;
     const ulong offset = turbo_place(args, g, 4 * lanes, at);

@@ -20,6 +20,7 @@ constant bool FC_turbo_sinks [[function_constant(FC_TURBO_SINKS)]];
 constant bool FC_turbo_half [[function_constant(FC_TURBO_HALF)]];
 constant bool FC_turbo_long [[function_constant(FC_TURBO_LONG)]];
 constant bool FC_turbo_same [[function_constant(FC_TURBO_SAME)]];
+constant bool FC_turbo_recent [[function_constant(FC_TURBO_RECENT)]];
 
 constant float turbo4_magnitudes[8] = TURBO4_MAGNITUDES;
 constant float turbo3_magnitudes[4] = TURBO3_MAGNITUDES;

@@ -101,6 +101,33 @@ template <short group> struct q8_0_lane {
     static float4 values(uint four, short, float4 scale) { return float4(as_type<char4>(four)) * scale; }
 };
 
+// Rows of q8_0 in place of rows of another format, as those of a window are: a lane has the values that it has of the other one.
+template <typename order> struct q8_0_for {
+    typedef uint word;
+    enum { GROUP = 4 * order::LANES, BYTES = q8_0_lane<GROUP>::BYTES, UNSCALED = 0 };
+
+    static short block_of(short lane, short i) { return order::at(lane, i) / TURBO_Q8_BLOCK; }
+    static float4 scales(threadgroup const float4 & staged, short lane) {
+        threadgroup const float * of = (threadgroup const float *) &staged;
+        return float4(of[block_of(lane, 0)], of[block_of(lane, 1)], of[block_of(lane, 2)], of[block_of(lane, 3)]);
+    }
+    static float4 scales(device const char * b, short lane) {
+        device const turbo_block_q8 * q = (device const turbo_block_q8 *) b;
+        float4 d;
+        TURBO_UNROLL(short i = 0; i < 4; ++i) { d[i] = (float) as_type<half>(q[block_of(lane, i)].d); }
+        return d;
+    }
+    static uint fetch(device const char * b, short lane) {
+        device const turbo_block_q8 * q = (device const turbo_block_q8 *) b;
+        uint four = 0;
+        TURBO_UNROLL(short i = 0; i < 4; ++i) {
+            four |= (uint) (uchar) q[block_of(lane, i)].qs[order::at(lane, i) % TURBO_Q8_BLOCK] << 8 * i;
+        }
+        return four;
+    }
+    static float4 values(uint four, short, float4 scale) { return float4(as_type<char4>(four)) * scale; }
+};
+
 template <short group> struct f16_lane {
     typedef half4 word;
     enum { LANES = group / 4, BYTES = group * 2, UNSCALED = 1 };

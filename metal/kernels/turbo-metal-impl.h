@@ -22,6 +22,8 @@
 #define FC_TURBO_HALF  (FC_TURBO + 8) // bool: the other side of a copy or of set_rows is f16, else f32
 #define FC_TURBO_LONG  (FC_TURBO + 9) // bool: row indices are int64, else int32
 #define FC_TURBO_SAME  (FC_TURBO + 10) // bool: a copy between tensors of one shape
+#define FC_TURBO_RECENT \
+    (FC_TURBO + 11) // bool: a window of q8_0 rows is stored beside a turbo cache, and read in its place
 
 // How an index becomes a level.
 enum turbo_metal_table {
@@ -43,11 +45,11 @@ enum turbo_metal_mask {
     TURBO_METAL_MASK_OWN = 2, // one per query
 };
 
-#define TURBO_METAL_POSITIONS  32    // positions that a SIMD-group takes at a time
-#define TURBO_METAL_MAX_SPLITS 256   // of the KV range
+#define TURBO_METAL_POSITIONS  32 // positions that a SIMD-group takes at a time; a tile of a window (TURBO_RECENT_TILE)
+#define TURBO_METAL_MAX_SPLITS 256 // of the KV range
 #define TURBO_METAL_NEGLIGIBLE 1e-6f // relative to the largest weight so far
 #define TURBO_METAL_MAX_DIM_V  256
-#define TURBO_METAL_MERGERS    4     // SIMD-groups that add up the parts of one vector
+#define TURBO_METAL_MERGERS    4 // SIMD-groups that add up the parts of one vector
 
 // One threadgroup memory area per threadgroup for Q, and one per SIMD-group:
 //   Q       float  [queries][dim_k]
@@ -63,18 +65,18 @@ enum turbo_metal_mask {
 // The queries of a KV head are numbered row*gqa + head within the group.
 typedef struct {
     int32_t n_kv;
-    int32_t n_rows;      // rows of Q per head
-    int32_t gqa;         // heads per KV head
+    int32_t n_rows; // rows of Q per head
+    int32_t gqa; // heads per KV head
     int32_t n_head;
     int32_t n_stream;
-    int32_t n_split;     // parts of the KV range, a multiple of simdgroups
-    int32_t simdgroups;  // per threadgroup, a power of two; each does a split, and together they write one part
-    int32_t mask_heads;  // sizes of the mask; heads and streams wrap round
+    int32_t n_split; // parts of the KV range, a multiple of simdgroups
+    int32_t simdgroups; // per threadgroup, a power of two; each does a split, and together they write one part
+    int32_t mask_heads; // sizes of the mask; heads and streams wrap round
     int32_t mask_streams;
     int32_t n_head_log2; // ALiBi
     float m0;
     float m1;
-    float scale;       // divided by softcap when that is not 0
+    float scale; // divided by softcap when that is not 0
     float softcap;
     uint64_t q_nb_row;
     uint64_t q_nb_head;
@@ -88,13 +90,15 @@ typedef struct {
     uint64_t mask_nb_row;
     uint64_t mask_nb_head;
     uint64_t mask_nb_stream;
+    uint64_t recent_nb_row; // of the window: heads of K one after the other, then those of V
+    uint64_t recent_v; // where V begins in it
 } turbo_metal_args_attention;
 
 // parts: float [n_vec][n_part][dim_v], then [n_vec][n_part][2] of maximum and sum
 typedef struct {
-    int32_t n_vec;   // output vectors: [stream][row][head]
+    int32_t n_vec; // output vectors: [stream][row][head]
     int32_t n_head;
-    int32_t n_part;  // n_split/simdgroups
+    int32_t n_part; // n_split/simdgroups
     int32_t dim_v;
 } turbo_metal_args_merge;
 
@@ -114,10 +118,12 @@ typedef struct {
     uint64_t nb1;
     uint64_t nb2;
     uint64_t nb3;
+    uint64_t recent_nb_row; // of the window
+    uint64_t recent_nb_head;
 } turbo_metal_args_copy;
 
 typedef struct {
-    int32_t nk0;  // groups per row
+    int32_t nk0; // groups per row
     int32_t ne01; // rows
     int32_t ne02;
     int32_t ne11; // index tensor: dimensions wrap round
@@ -131,4 +137,6 @@ typedef struct {
     uint64_t nb1;
     uint64_t nb2;
     uint64_t nb3;
+    uint64_t place_nb; // of the index tensor of the window
+    uint64_t recent_nb_row; // of the window
 } turbo_metal_args_set_rows;

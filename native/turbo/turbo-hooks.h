@@ -89,14 +89,15 @@ bool turbo_flash_attn_ext(const struct ggml_compute_params * params, struct ggml
 #define TURBO_SRC_BIAS_BLOCKS  7 // i32 [n_kv, n_stream of the cache]
 
 // Rows of K and V that are held once more, in a finer type (llama/recent-window.h). Sources of FLASH_ATTN_EXT, both or none of
-// them: the kernels of native/turbo/attention read these rows in place of the cache's, other paths do not know them.
+// them: the kernels of native/turbo/attention and of metal/kernels read these rows in place of the cache's (Metal those of turbo
+// sides; a side of q8_0 is as fine); other paths do not know them.
 #define TURBO_SRC_RECENT_ROWS 8 // q8_0 [n_embd_k_gqa + n_embd_v_gqa, n_row]: K, then V
 #define TURBO_SRC_RECENT_SLOTS \
     9 // i32 [n_kv / TURBO_RECENT_TILE]: tile of rows that holds a tile of cells; -1: none does
 #define TURBO_RECENT_TILE 32
 
 // Sources of SET_ROWS into such a cache: where it stores the rows once more. TURBO_SRC_RECENT_ROWS is the side alone.
-#define TURBO_SRC_RECENT_PLACES 9 // i64 [n_tokens]: the row of each
+#define TURBO_SRC_RECENT_PLACES 9 // i64 [n_tokens]: the row of each; -1: it has none
 
 // T[b] is column b % TURBO_BIAS_PANEL of panel b / TURBO_BIAS_PANEL.
 #define TURBO_BIAS_PANEL 16

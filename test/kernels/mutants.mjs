@@ -3,6 +3,7 @@
 import { runProgram, twoAtATime } from '../programs.mjs';
 import { buildModule, modules } from './build.mjs';
 import { checkModule } from './checks.mjs';
+import { RECENT } from './mutants-recent.mjs';
 import { TURBO } from './mutants-turbo.mjs';
 
 /**
@@ -189,7 +190,7 @@ const TESTER = [
   },
 ];
 
-export const MUTANTS = [...TESTER, ...TURBO];
+export const MUTANTS = [...TESTER, ...TURBO, ...RECENT];
 
 // --- plants them and sees that the tests notice
 

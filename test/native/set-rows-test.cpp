@@ -110,13 +110,13 @@ TEST("set_rows: rows are stored once more where the operation asks for it, from 
             };
             ggml_tensor * cache = cache_of(type, width);
             ggml_tensor * recent = cache_of(GGML_TYPE_Q8_0, before + width);
-            ggml_tensor * x = ggml_new_tensor_2d(ctx.get(), GGML_TYPE_F32, width, 2);
+            ggml_tensor * x = ggml_new_tensor_2d(ctx.get(), GGML_TYPE_F32, width, 3);
             const std::vector<float> values = gaussian(ggml_nelements(x));
             memcpy(x->data, values.data(), ggml_nbytes(x));
-            ggml_tensor * op = ggml_set_rows(ctx.get(), cache, x, rows_of({ 4, 1 }));
+            ggml_tensor * op = ggml_set_rows(ctx.get(), cache, x, rows_of({ 4, 1, 0 }));
             op->src[TURBO_SRC_RECENT_ROWS] =
                 ggml_view_2d(ctx.get(), recent, width, n_row, recent->nb[1], ggml_row_size(GGML_TYPE_Q8_0, before));
-            op->src[TURBO_SRC_RECENT_PLACES] = rows_of({ 0, 5 });
+            op->src[TURBO_SRC_RECENT_PLACES] = rows_of({ 0, 5, -1 });
             for (int ith = 0; ith < nth; ++ith) {
                 ggml_compute_params params = {};
                 params.ith = ith;

@@ -4,6 +4,7 @@
 #include "encode.h"
 #include "ggml-turbo.h"
 #include "self-test-record.h"
+#include "turbo-hooks.h"
 
 #include "ggml-cpp.h"
 #include "ggml-cpu.h"
@@ -38,10 +39,13 @@ struct trial {
     std::pair<int, int> dims = {};
     const turbo_metal_variant * variant = nullptr;
     bool options = false; // two rows, sinks, soft cap and ALiBi
+    bool recent = false; // with a window of recent cells
 
     std::string label() const {
         const std::string first = ggml_type_name(type[0]), second = ggml_type_name(type[1]);
-        return variant ? "K " + first + ", V " + second + (options ? ", all options" : "") : first + " to " + second;
+        const std::string window = recent ? ", a window of recent cells" : "";
+        if (!variant) { return first + " to " + second + window; }
+        return "K " + first + ", V " + second + window + (options ? ", all options" : "");
     }
 };
 
@@ -74,6 +78,9 @@ public:
     operation(const trial & t, bool wide) : wide(wide) { result = t.variant ? attention(t) : copy(t); }
 
     ggml_tensor * result;
+    ggml_tensor * stored = nullptr; // to be read in place of the result
+
+    ggml_type type() const { return (stored ? stored : result)->type; }
 
     // Empty where there is no backend, or it did not run the operation.
     std::vector<float> compute(ggml_backend_t backend) {
@@ -83,9 +90,10 @@ public:
         ggml_cgraph * graph = ggml_new_graph(ctx.get());
         ggml_build_forward_expand(graph, result);
         if (ggml_backend_graph_compute(backend, graph) != GGML_STATUS_SUCCESS) { return {}; }
-        std::vector<uint8_t> bytes(ggml_nbytes(result));
-        ggml_backend_tensor_get(result, bytes.data(), 0, bytes.size());
-        return decoded(result->type, bytes);
+        const ggml_tensor * read = stored ? stored : result;
+        std::vector<uint8_t> bytes(ggml_nbytes(read));
+        ggml_backend_tensor_get(read, bytes.data(), 0, bytes.size());
+        return decoded(read->type, bytes);
     }
 
 private:
@@ -110,11 +118,40 @@ private:
         const int dim = 3 * std::max(ggml_blck_size(t.type[0]), ggml_blck_size(t.type[1]));
         ggml_tensor * from = values(t.type[0], dim, COPY_ROWS);
         if (t.op == GGML_OP_CPY) { return ggml_cast(ctx.get(), from, type_of(t.type[1])); }
-        const int32_t reversed[COPY_ROWS] = { 4, 3, 2, 1, 0 };
+        const int64_t reversed[COPY_ROWS] = { 4, 3, 2, 1, 0 };
         ggml_tensor * rows =
-            input(GGML_TYPE_I32, COPY_ROWS, 1, 1, { (uint8_t *) reversed, (uint8_t *) std::end(reversed) });
+            input(GGML_TYPE_I64, COPY_ROWS, 1, 1, { (uint8_t *) reversed, (uint8_t *) std::end(reversed) });
         ggml_tensor * to = ggml_new_tensor_2d(ctx.get(), type_of(t.type[1]), dim, COPY_ROWS);
-        return ggml_set_rows(ctx.get(), to, from, rows);
+        ggml_tensor * op = ggml_set_rows(ctx.get(), to, from, rows);
+        if (t.recent && !wide) {
+            stored = ggml_new_tensor_2d(ctx.get(), GGML_TYPE_Q8_0, dim, COPY_ROWS);
+            op->src[TURBO_SRC_RECENT_ROWS] = stored;
+            op->src[TURBO_SRC_RECENT_PLACES] = rows;
+        }
+        return op;
+    }
+
+    // Every other tile of positions is held in q8_0, too; wide: as the value of the position.
+    void hold(ggml_tensor * op, size_t k, size_t v) {
+        std::vector<int32_t> slots;
+        for (int first = 0; first < N_KV; first += TURBO_RECENT_TILE) {
+            slots.push_back(first / TURBO_RECENT_TILE % 2 ? first / TURBO_RECENT_TILE / 2 : -1);
+        }
+        const int64_t n_k = inputs[k].first->ne[0] * N_HEAD_KV, n_v = inputs[v].first->ne[0] * N_HEAD_KV;
+        ggml_tensor * rows = values(GGML_TYPE_Q8_0, n_k + n_v, slots.size() / 2 * TURBO_RECENT_TILE);
+        const std::vector<uint8_t> & bytes = inputs.back().second;
+        for (int i = 0; wide && i < N_KV; ++i) {
+            const int slot = slots[i / TURBO_RECENT_TILE];
+            if (slot < 0) { continue; }
+            const float * row =
+                (const float *) bytes.data() + (slot * TURBO_RECENT_TILE + i % TURBO_RECENT_TILE) * (n_k + n_v);
+            memcpy((float *) inputs[k].second.data() + i * n_k, row, n_k * sizeof(float));
+            memcpy((float *) inputs[v].second.data() + i * n_v, row + n_k, n_v * sizeof(float));
+        }
+        if (wide) { return; }
+        op->src[TURBO_SRC_RECENT_ROWS] = rows;
+        op->src[TURBO_SRC_RECENT_SLOTS] = input(
+            GGML_TYPE_I32, slots.size(), 1, 1, { (uint8_t *) slots.data(), (uint8_t *) (slots.data() + slots.size()) });
     }
 
     // Over a cache as llama.cpp keeps it: the heads of a position one after the other. More queries than a SIMD-group takes.
@@ -134,6 +171,7 @@ private:
             ggml_permute(ctx.get(), v, 0, 2, 1, 3), input(GGML_TYPE_F16, N_KV, n_rows, 1, encoded(GGML_TYPE_F16, mask)),
             1.0f / std::sqrt((float) t.dims.first), t.options ? 8.0f : 0.0f, t.options ? 4.0f : 0.0f);
         if (t.options) { ggml_flash_attn_ext_add_sinks(op, values(GGML_TYPE_F32, n_head, 1)); }
+        if (t.recent) { hold(op, 1, 2); }
         return op;
     }
 
@@ -150,7 +188,7 @@ ggml_type format(int i, int dim) {
     return dim % 128 != 0 ? GGML_TYPE_COUNT : i == 0 ? GGML_TYPE_TURBO4 : GGML_TYPE_TURBO3;
 }
 
-// Every format on either side; turbo3 and f16 of K with all options.
+// Every format on either side; turbo3 and f16 of K with all options; K and V of one turbo type also with a window.
 std::vector<trial> attention_trials(std::pair<int, int> dims, const turbo_metal_variant & variant) {
     std::vector<trial> trials;
     for (int k = 0; k < 4; ++k) {
@@ -158,6 +196,9 @@ std::vector<trial> attention_trials(std::pair<int, int> dims, const turbo_metal_
             const ggml_type types[] = { format(k, dims.first), format(v, dims.second) };
             if (std::min(k, v) < 2 && types[0] != GGML_TYPE_COUNT && types[1] != GGML_TYPE_COUNT) {
                 trials.push_back({ GGML_OP_FLASH_ATTN_EXT, { types[0], types[1] }, dims, &variant, k % 2 == 1 });
+                trials.push_back(trials.back());
+                trials.back().recent = true;
+                if (k != v) { trials.pop_back(); }
             }
         }
     }
@@ -180,7 +221,8 @@ public:
         for (const ggml_type turbo : { GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, GGML_TYPE_TURBO4_64, GGML_TYPE_TURBO3_64 }) {
             const std::string name = ggml_type_name(turbo);
             test("kernel_turbo_set_rows_" + name,
-                { { GGML_OP_SET_ROWS, { f32, turbo } }, { GGML_OP_SET_ROWS, { f16, turbo } } });
+                { { GGML_OP_SET_ROWS, { f32, turbo } }, { GGML_OP_SET_ROWS, { f16, turbo } },
+                    { GGML_OP_SET_ROWS, { f32, turbo }, {}, nullptr, false, true } });
             test(
                 "kernel_turbo_copy_from_" + name, { { GGML_OP_CPY, { f32, turbo } }, { GGML_OP_CPY, { f16, turbo } } });
             test("kernel_turbo_copy_to_" + name, { { GGML_OP_CPY, { turbo, f32 } }, { GGML_OP_CPY, { turbo, f16 } } });
@@ -215,9 +257,9 @@ private:
         const std::vector<float> want = wide.compute(cpu.get()), got = narrow.compute(gpu.get());
         if (got.empty()) { return "the GPU did not run it"; }
 
-        const ggml_type type = narrow.result->type;
+        const ggml_type type = narrow.type();
         const double by_codec = relative_error(want, decoded(type, encoded(type, want)));
-        const double bound = ggml_turbo_is_turbo(type) ? QUANTIZER_SLACK * by_codec : BOUND;
+        const double bound = ggml_is_quantized(type) ? QUANTIZER_SLACK * by_codec : BOUND;
         const double error = relative_error(want, got);
         // false for NaN
         return error <= bound ? "" : "squared error " + std::to_string(error) + " of the values";
@@ -249,7 +291,7 @@ private:
 
 turbo_metal_faults turbo_metal_self_test(ggml_metal_device_t gpu, const std::string & file, const std::string & key,
     const std::vector<std::pair<int, int>> & dims) {
-    tester all(gpu, file, "concertina metal self-test 1: " + key);
+    tester all(gpu, file, "concertina metal self-test 2: " + key);
     all.test_copies();
     for (const auto & d : dims) { all.test_attention(d); }
     return all.faults;

@@ -46,11 +46,11 @@ template <typename Visit> void forEachLayer(const llama_kv_cache * cache, bool h
     ggml_free(scratch);
 }
 
-// Returns those of the window of recent cells.
-uint64_t addTensors(const llama_kv_cache * cache, bool hasV, PartBytes & bytes) {
-    uint64_t recent = 0;
+// Returns those of the window of recent cells, by the buffer of the cache, whose device holds the window, too.
+std::map<ggml_backend_buffer_t, uint64_t> addTensors(const llama_kv_cache * cache, bool hasV, PartBytes & bytes) {
+    std::map<ggml_backend_buffer_t, uint64_t> recent;
     const auto add = [&](const ggml_tensor * side, uint64_t & part) {
-        recent += llama_turbo_recent_bytes(side);
+        recent[side->buffer] += llama_turbo_recent_bytes(side);
         part += ggml_nbytes(side) + llama_turbo_recent_bytes(side);
         bytes.kvF16 += ggml_nelements(side) * halfBytes;
     };
@@ -122,7 +122,7 @@ DeviceUse & entryOf(std::vector<DeviceUse> & uses, const std::string & name, con
 }
 
 DeviceUse & entryAt(std::vector<DeviceUse> & uses, ggml_backend_dev_t device) {
-    if (ggml_backend_dev_type(device) == GGML_BACKEND_DEVICE_TYPE_CPU) device = nullptr;
+    if (device && ggml_backend_dev_type(device) == GGML_BACKEND_DEVICE_TYPE_CPU) device = nullptr;
     return entryOf(uses, nameOf(device), kindOf(device));
 }
 
@@ -149,7 +149,7 @@ MemoryUse useOf(const llama_context * context) {
     const llama_model & model = *llama_get_model(context);
     MemoryUse use;
     PartBytes & parts = use.parts;
-    uint64_t held = 0;
+    uint64_t held = 0, recent = 0; // of contexts; of windows of recent cells
     for (const auto & [type, part] : llama_get_memory_breakdown(context)) {
         // host memory that a GPU's driver pins is RAM
         ggml_backend_dev_t device = ggml_backend_buft_is_host(type) ? nullptr : ggml_backend_buft_get_device(type);
@@ -164,17 +164,18 @@ MemoryUse useOf(const llama_context * context) {
         held += part.context;
     }
     const llama_memory_i * memory = llama_get_memory(context);
-    uint64_t recent = 0;
-    for (const llama_kv_cache * cache : cachesOf(memory)) recent += addTensors(cache, !model.hparams.is_mla(), parts);
-    const uint64_t cache = parts.kvK + parts.kvV - recent;
-    if (recent > 0) entryOf(use.devices, nameOf(nullptr), kindOf(nullptr)).context += recent;
     for (const llama_kv_cache * one : cachesOf(memory)) {
+        for (const auto & [buffer, bytes] : addTensors(one, !model.hparams.is_mla(), parts)) {
+            recent += bytes;
+            entryAt(use.devices, ggml_backend_buft_get_device(ggml_backend_buffer_get_type(buffer))).context += bytes;
+        }
         if (one->get_layer_ids().empty()) continue; // all layers have windows, or none has
         const size_t turns =
             llama_turbo_block_bytes(&model, centeredType(one), context->get_cparams().flash_attn, one->get_size());
         parts.compute += turns;
-        if (turns > 0) entryOf(use.devices, nameOf(nullptr), kindOf(nullptr)).compute += turns;
+        if (turns > 0) entryAt(use.devices, nullptr).compute += turns;
     }
+    const uint64_t cache = parts.kvK + parts.kvV - recent;
     for (const auto & [device, bytes] : copiesForPrefill(model, memory)) {
         parts.compute += bytes;
         entryAt(use.devices, device).compute += bytes;
@@ -247,7 +248,8 @@ uint64_t bytesOfCheckpoint(const llama_context * context) {
     uint64_t bytes = 0;
     if (const llama_kv_cache * window = windowOf(memory)) {
         PartBytes parts;
-        const uint64_t recent = addTensors(window, !model.hparams.is_mla(), parts); // states have none
+        uint64_t recent = 0; // states have none
+        for (const auto & [_, part] : addTensors(window, !model.hparams.is_mla(), parts)) recent += part;
         const uint64_t cells = std::min(window->get_size(), model.hparams.n_swa);
         bytes += (parts.kvK + parts.kvV - recent) * cells / std::max(1u, window->get_size());
     }

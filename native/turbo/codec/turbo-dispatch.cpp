@@ -92,13 +92,15 @@ share share_of(const ggml_compute_params * params, int64_t n) {
 // Where rows go.
 struct destination {
     const ggml_tensor * dst;
-    const ggml_tensor * rows; // which row each of them is
+    const ggml_tensor * rows; // which row each of them is; of a window also NOWHERE
+    static constexpr int64_t NOWHERE = -1;
 
     int64_t group() const { return ggml_blck_size(dst->type); }
 
     // n values from the first one on of row i of plane i02, i03
     void store(const float * values, int64_t first, int64_t n, int64_t i, int64_t i02, int64_t i03) const {
         const int64_t to = row_of(rows, i, i02 % rows->ne[1], i03 % rows->ne[2]);
+        if (to == NOWHERE) { return; }
         GGML_ASSERT(to >= 0 && to < dst->ne[1]);
         char * out = (char *) dst->data + to * dst->nb[1] + i02 * dst->nb[2] + i03 * dst->nb[3];
         ggml_get_type_traits_cpu(dst->type)->from_float(values, out + ggml_row_size(dst->type, first), n);

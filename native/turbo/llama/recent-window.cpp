@@ -14,6 +14,7 @@
 #include "llama-model.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <stdexcept>
@@ -28,11 +29,9 @@ class places {
 public:
     explicit places(uint32_t n_cells) : owner(2 + (n_cells + TILE - 1) / TILE, -1), held(owner.size(), 0) {}
 
-    // for cells that have no place
-    int64_t spare_row() const { return int64_t(owner.size()) * TILE; }
-    int64_t n_row() const { return spare_row() + 1; }
+    int64_t n_row() const { return int64_t(owner.size()) * TILE; }
 
-    // The rows of cells that are about to be written.
+    // The rows of cells that are about to be written; -1: it has none.
     void take(const std::vector<int64_t> & cells, int64_t * rows) {
         for (const int64_t cell : cells) {
             const int32_t slot = slot_of(cell / TILE);
@@ -43,7 +42,7 @@ public:
         for (size_t i = 0; i < cells.size(); ++i) {
             const int32_t slot = slot_of(cells[i] / TILE);
             const bool has = owner[slot] == cells[i] / TILE; // of two tiles with one slot the later one has it
-            rows[i] = has ? slot * int64_t(TILE) + cells[i] % TILE : spare_row();
+            rows[i] = has ? slot * int64_t(TILE) + cells[i] % TILE : -1;
             if (has) { held[slot] |= 1u << cells[i] % TILE; }
         }
     }
@@ -84,6 +83,7 @@ struct side {
     ggml_tensor * layer = nullptr; // K, then V: [n_embd_k_gqa + n_embd_v_gqa, n_row]; nullptr in a dry run
     ggml_tensor * rows = nullptr; // of this side, a view; likewise
     size_t bytes = 0;
+    bool on_cpu = true; // as the cache
 };
 
 turbo_tensor_registry<side> registry; // by the cache's K tensor, and by its V tensor
@@ -129,11 +129,19 @@ window_inputs * inputs_of(const llm_graph_context & graph, const window & of) {
     return nullptr;
 }
 
+bool is_cpu(ggml_backend_dev_t device) {
+    return !device || ggml_backend_dev_type(device) == GGML_BACKEND_DEVICE_TYPE_CPU;
+}
+
+// Whether attention on a device reads a window: turbo_flash_attn_ext does, and metal/kernels.
+bool reads_windows(ggml_backend_dev_t device) {
+    return is_cpu(device) || strcmp(ggml_backend_reg_name(ggml_backend_dev_backend_reg(device)), "MTL") == 0;
+}
+
 // What lives as long as a cache.
 class cache_window {
 public:
-    cache_window(const llama_kv_cache & cache, uint32_t n_cells)
-        : of{ cache, places(n_cells) }, ctx(ggml_init({ max_tensors * ggml_tensor_overhead(), nullptr, true })) {}
+    cache_window(const llama_kv_cache & cache, uint32_t n_cells) : of{ cache, places(n_cells) } {}
     cache_window(const cache_window &) = delete;
     cache_window & operator=(const cache_window &) = delete;
 
@@ -142,12 +150,16 @@ public:
     }
 
     void add(const turbo_cache_layer & layer) {
+        ggml_backend_buffer_type_t type = ggml_backend_buffer_get_type(layer.k->buffer);
+        ggml_context_ptr & ctx = parts[type].ctx;
+        if (!ctx) { ctx.reset(ggml_init({ max_tensors * ggml_tensor_overhead(), nullptr, true })); }
         ggml_tensor * both = ggml_new_tensor_2d(ctx.get(), ROW_TYPE, layer.k->ne[0] + layer.v->ne[0], of.place.n_row());
         ggml_format_name(both, "turbo_recent_l%u", layer.il);
         const size_t size_k = ggml_row_size(ROW_TYPE, layer.k->ne[0]);
+        const bool on_cpu = is_cpu(ggml_backend_buft_get_device(type));
         const auto view = [&](const ggml_tensor * cache, size_t offset) -> side {
             ggml_tensor * rows = ggml_view_2d(ctx.get(), both, cache->ne[0], both->ne[1], both->nb[1], offset);
-            return { &of, both, rows, ggml_row_size(ROW_TYPE, cache->ne[0]) * size_t(both->ne[1]) };
+            return { &of, both, rows, ggml_row_size(ROW_TYPE, cache->ne[0]) * size_t(both->ne[1]), on_cpu };
         };
         sides.push_back({ layer.k, view(layer.k, 0) });
         sides.push_back({ layer.v, view(layer.v, size_k) });
@@ -158,9 +170,11 @@ public:
         if (dry) {
             for (auto & [tensor, of_side] : sides) { of_side.layer = of_side.rows = nullptr; }
         } else {
-            buffer.reset(ggml_backend_alloc_ctx_tensors_from_buft(ctx.get(), ggml_backend_cpu_buffer_type()));
-            if (!buffer) { throw std::runtime_error("failed to allocate the window of recent cells"); }
-            ggml_backend_buffer_clear(buffer.get(), 0);
+            for (auto & [type, part] : parts) {
+                part.buffer.reset(ggml_backend_alloc_ctx_tensors_from_buft(part.ctx.get(), type));
+                if (!part.buffer) { throw std::runtime_error("failed to allocate the window of recent cells"); }
+                ggml_backend_buffer_clear(part.buffer.get(), 0);
+            }
         }
         for (const auto & [tensor, rows] : sides) {
             if (registry.enter(tensor, rows)) { keys.push_back(tensor); }
@@ -182,9 +196,13 @@ public:
 private:
     static constexpr size_t max_tensors = 4096;
 
+    struct part {
+        ggml_context_ptr ctx;
+        ggml_backend_buffer_ptr buffer;
+    };
+
     window of;
-    ggml_context_ptr ctx;
-    ggml_backend_buffer_ptr buffer;
+    std::map<ggml_backend_buffer_type_t, part> parts; // rows lie where the cache of their layer does
     std::vector<std::pair<const ggml_tensor *, side>> sides;
     std::vector<const ggml_tensor *> keys; // of those in the registry
 };
@@ -221,8 +239,7 @@ const char * llama_turbo_recent_refusal(const llama_model * model, bool flash_at
         return "flash attention is off";
     }
     for (uint32_t il = 0; il < model->hparams.n_layer_all; ++il) {
-        const ggml_backend_dev_t device = model->dev_layer(il);
-        if (device && ggml_backend_dev_type(device) != GGML_BACKEND_DEVICE_TYPE_CPU) {
+        if (!reads_windows(model->dev_layer(il))) {
             return "a GPU holds a part of the cache, and its attention reads the cache alone";
         }
     }
@@ -269,7 +286,7 @@ void turbo_recent_end(const llm_graph_context & graph, const ggml_tensor * cells
         if (node->op != GGML_OP_FLASH_ATTN_EXT) { continue; }
         node->src[TURBO_SRC_RECENT_ROWS] = k.layer;
         node->src[TURBO_SRC_RECENT_SLOTS] = inputs_of(graph, *k.of)->slots;
-        turbo_keep_on_cpu(graph, node);
+        if (k.on_cpu) { turbo_keep_on_cpu(graph, node); }
         return;
     }
 }

@@ -2,6 +2,8 @@
 
 #include "../../native/check.h"
 
+#include "turbo-hooks.h"
+
 #include <cmath>
 #include <cstdio>
 #include <stdexcept>
@@ -115,6 +117,18 @@ ggml_tensor * build(const attention_case & c, attention_data & data, turbo_tenso
         if (allocate) t.fill(sinks, "sinks", data.sinks);
         ggml_flash_attn_ext_add_sinks(op, sinks);
     }
+    if (c.recent) {
+        const int64_t width = c.n_head_kv * (c.dim_k + c.dim_v);
+        const int64_t n_row = data.recent.size() / ggml_row_size(GGML_TYPE_Q8_0, width);
+        ggml_tensor * rows = ggml_new_tensor_2d(t.ctx, GGML_TYPE_Q8_0, width, n_row);
+        ggml_tensor * slots = ggml_new_tensor_1d(t.ctx, GGML_TYPE_I32, data.slots.size());
+        if (allocate) {
+            t.fill(rows, "recent", data.recent);
+            t.fill(slots, "slots", data.slots);
+        }
+        op->src[TURBO_SRC_RECENT_ROWS] = rows;
+        op->src[TURBO_SRC_RECENT_SLOTS] = slots;
+    }
     return op;
 }
 
@@ -145,8 +159,8 @@ std::string describe(const attention_case & c, const turbo_metal_variant & v) {
            " n_kv " + std::to_string(c.n_kv) + " rows " + std::to_string(c.n_rows) + " streams " +
            std::to_string(c.n_stream) + " mask " + std::to_string((int) c.mask) + " sinks " + std::to_string(c.sinks) +
            " softcap " + std::to_string(c.softcap) + " bias " + std::to_string(c.max_bias) + " by_head " +
-           std::to_string(c.by_head) + " seed " + std::to_string(c.seed) + ": " + turbo_metal_describe(v) + ", " +
-           std::to_string(v.simdgroups) + " SIMD-groups";
+           std::to_string(c.by_head) + " recent " + std::to_string(c.recent) + " seed " + std::to_string(c.seed) +
+           ": " + turbo_metal_describe(v) + ", " + std::to_string(v.simdgroups) + " SIMD-groups";
 }
 
 // The squared error of the whole output in units of the variance that rounding to fp32 explains (attention-reference.cpp); 16 is

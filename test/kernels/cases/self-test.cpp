@@ -281,7 +281,7 @@ TEST("self-test: what is known for this GPU and build is not tested again") {
 TEST("self-test: a kernel that ended the engine is wrong; one that another engine tests now is tested here too") {
     const record_file file;
     const pid_t gone = 999999999;
-    std::ofstream(file.path) << "concertina metal self-test 1: M2\ntesting\t" << ATTENTION << "q8 magnitude\t" << gone
+    std::ofstream(file.path) << "concertina metal self-test 2: M2\ntesting\t" << ATTENTION << "q8 magnitude\t" << gone
                              << "\ntesting\tkernel_turbo_set_rows_turbo4\t" << getppid() << "\n";
     const turbo_metal_faults faults = fake_gpu().test(DIM_128, file.path, "M2");
     CHECK_STR(names(faults), ATTENTION + "q8 magnitude");

@@ -93,6 +93,40 @@ TEST("attention, any math: types, tables, masks, sinks, soft cap, ALiBi at head_
     }
 }
 
+TEST("attention, any math: a window of recent cells") {
+    for (unsigned seed = 1; seed <= 12; ++seed) {
+        attention_case c = random_case(seed);
+        c.recent = true;
+        c.n_stream = 1;
+        c.dim_k = c.dim_v = 128;
+        c.type_k = seed % 2 ? GGML_TYPE_TURBO4 : GGML_TYPE_TURBO3;
+        c.type_v = seed % 3 ? GGML_TYPE_TURBO3 : GGML_TYPE_TURBO4;
+        c.gqa = 3 + seed % 2;
+        c.n_rows = 1;
+        c.n_head_kv = 2;
+        c.n_kv = 190 + (int) seed;
+        check_attention(c, exact(c));
+    }
+}
+
+TEST("attention: a window at every head_dim, in every order of lanes") {
+    for (const shape & s : shapes) {
+        for (const ggml_type v : { types_of(s.dim_v)[0], types_of(s.dim_v)[1] }) {
+            if (!ggml_turbo_is_turbo(v)) continue;
+            attention_case c;
+            c.recent = true;
+            c.type_k = types_of(s.dim_k)[0];
+            c.type_v = v;
+            if (!ggml_turbo_is_turbo(c.type_k)) continue;
+            c.dim_k = s.dim_k;
+            c.dim_v = s.dim_v;
+            c.gqa = 3;
+            c.n_kv = 150;
+            for (const msl_schedule & schedule : msl_all_schedules()) { check_attention(c, exact(c), schedule); }
+        }
+    }
+}
+
 TEST("attention: GQA ratios 1 to 16 at every head_dim") {
     for (const shape & s : shapes) {
         for (int gqa = 1; gqa <= 16; ++gqa) {
