@@ -7,6 +7,7 @@
 // CLI: npm run bench:centring -- [--model FILE|small|tiny] [--kinds neox,norm,partial,yarn,m-rope] [--type turbo4] [--tokens 256]
 //      [--windows 8K,32K,128K] [--depths 2K,8K] [--read 16K] [--text FILE] [--threads 0] [--json]
 //      npm run bench:centring -- --bias all:1,slow:3,middle:3,all:3,slow:10 [--type turbo4] [--depths 2K] ...
+//      npm run bench:centring -- --time [--model FILE|small|tiny] [--tokens 256] [--windows 32K] [--threads 0]: seconds of a calibration
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -30,6 +31,7 @@ const { values } = parseArgs({
     read: { type: 'string', default: '16K' },
     text: { type: 'string', default: path.join(ROOT, 'test', 'fixtures', 'heldout.txt') },
     threads: { type: 'string', default: '0' },
+    time: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 });
@@ -41,6 +43,7 @@ const KINDS = ['neox', 'norm', 'partial', 'yarn', 'm-rope'];
 const PAIRS = ['slow', 'middle', 'all'];
 
 async function main() {
+  if (values.time) return time();
   const folder = fs.mkdtempSync(path.join(BUILD, 'centring-bench-'));
   const bench = { engine: await loadEngine(), gguf: await loadTypeScript('test/engine/rewritten.ts'), folder };
   try {
@@ -55,6 +58,28 @@ async function main() {
   } finally {
     fs.rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Prints the seconds of each of --tokens and --windows, three times; the first also reads the file's pages from the disk. */
+async function time() {
+  const engine = await loadEngine();
+  const model = await engine.loadModel(modelFile(values.model), { gpuLayers: 0 });
+  const text = fs.readFileSync(CALIBRATION_TEXT, 'utf8');
+  const cells = [];
+  for (const maxTokens of sizes('tokens')) {
+    for (const positions of sizes('windows')) {
+      const seconds = [];
+      for (let round = 0; round < 3; ++round) {
+        const start = performance.now();
+        await model.calibrate({ text, maxTokens, positions, threads: sizeOf('threads') });
+        seconds.push((performance.now() - start) / 1000);
+      }
+      const parameters = `${(model.info.parameters / 1e9).toFixed(2)} B`;
+      cells.push([parameters, maxTokens, positions, values.threads, ...seconds.map((each) => each.toFixed(2))]);
+    }
+  }
+  await model.dispose();
+  console.log(table(['parameters', 'tokens', 'window', 'threads', 'first, s', 'second, s', 'third, s'], cells));
 }
 
 /** Each writes its model to a file. */
