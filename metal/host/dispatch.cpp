@@ -38,8 +38,8 @@ const table_row tables[] = {
 
 // Queries per SIMD-group: of those that have a kernel, the least that takes all queries of a KV head, so that its rows are expanded
 // once; at most so many. Nothing here was measured. Besides 4*queries*dim_v/128 sums of V a lane keeps queries scores and about 45 other
-// values, and Apple7 to Apple9 have 128 registers: 8 queries at head_dim 128 need about 85, 16 would need some 125. The larger
-// kernels are there for the override.
+// values, and Apple7 to Apple9 have 128 registers: 8 queries at head_dim 128 need about 85, 16 would need some 125. MLX found that 8 spill
+// there in a kernel of such a kind: a measurement on the GPU may say 4 (mac/speed.cpp). The larger kernels are there for the override.
 struct queries_row {
     int dim_v;
     int most;
@@ -85,11 +85,13 @@ const int kernels[][3] = {
     { 256, 256, 8 },
 };
 
-int choose_queries(const turbo_metal_shape & s) {
+// speed: nullptr where the GPU was not measured
+int choose_queries(const turbo_metal_shape & s, const turbo_metal_speed * speed) {
     int most = 0;
     for (const queries_row & row : queries) {
         if (row.dim_v == s.dim_v) { most = row.most; }
     }
+    if (speed && s.dim_k == 128 && s.dim_v == 128) { most = speed->queries; }
     const int wanted = std::min(s.gqa * s.n_rows, most);
     int best = 0;
     for (const auto & k : kernels) {
@@ -112,12 +114,18 @@ bool is_sound(const turbo_metal_device & device, int dim_k, int dim_v, const tur
     return device.faults == nullptr || device.faults->count(turbo_metal_fault_name(dim_k, dim_v, v)) == 0;
 }
 
-// Sound variants in the order in which they are taken: the wanted one, its other table, then kernels for fewer queries, then for more.
+const turbo_metal_speed * speed_of(const turbo_metal_device & device, const turbo_metal_shape & shape) {
+    if (!device.speeds) { return nullptr; }
+    const auto found = device.speeds->find(shape.has_turbo4);
+    return found == device.speeds->end() ? nullptr : &found->second;
+}
+
+// Sound variants in the order in which they are taken: the wanted one, its other tables, then kernels for fewer queries, then for more.
 std::vector<turbo_metal_variant> sound_variants(
     const turbo_metal_device & device, int dim_k, int dim_v, const turbo_metal_variant & wanted) {
     std::vector<turbo_metal_variant> found;
     for (const auto & k : kernels) {
-        for (const int table : { wanted.table, 1 - wanted.table }) {
+        for (int table = 0; table < TURBO_METAL_TABLES; ++table) {
             turbo_metal_variant v = wanted;
             v.queries = k[2];
             v.table = table;
@@ -125,8 +133,10 @@ std::vector<turbo_metal_variant> sound_variants(
         }
     }
     const auto rank = [&](const turbo_metal_variant & v) {
-        return 2 * (v.queries <= wanted.queries ? wanted.queries - v.queries : TURBO_METAL_MAX_QUERIES + v.queries) +
-               (v.table != wanted.table);
+        const int queries =
+            v.queries <= wanted.queries ? wanted.queries - v.queries : TURBO_METAL_MAX_QUERIES + v.queries;
+        const int table = v.table == wanted.table ? 0 : v.table == TURBO_METAL_TABLE_MAGNITUDE ? 1 : 2 + v.table;
+        return 8 * queries + table;
     };
     std::sort(found.begin(), found.end(),
         [&](const turbo_metal_variant & a, const turbo_metal_variant & b) { return rank(a) < rank(b); });
@@ -172,6 +182,8 @@ void apply(const turbo_metal_shape & s, const std::string & key, const std::stri
         v.table = TURBO_METAL_TABLE_SIGNED;
     } else if (key == "table" && value == "magnitude") {
         v.table = TURBO_METAL_TABLE_MAGNITUDE;
+    } else if (key == "table" && value == "shuffle") {
+        v.table = TURBO_METAL_TABLE_SHUFFLE;
     } else if (key == "queries") {
         const int n = number(key, value, 1, 16);
         if (turbo_metal_has_kernel(s.dim_k, s.dim_v, n)) { // other shapes of the model may have one
@@ -185,16 +197,18 @@ void apply(const turbo_metal_shape & s, const std::string & key, const std::stri
         v.skip_v = number(key, value, 0, 1) == 1;
     } else {
         throw std::invalid_argument("CONCERTINA_METAL_VARIANT: \"" + key + "=" + value +
-                                    "\" is none of table=signed|magnitude, "
+                                    "\" is none of table=signed|magnitude|shuffle, "
                                     "queries=1|2|4|8|16, splits=N, simdgroups=1|2|4, skip=0|1");
     }
 }
 
 } // namespace
 
+static const char * const table_names[TURBO_METAL_TABLES] = { "signed", "magnitude", "shuffled" };
+
 std::string turbo_metal_fault_name(int dim_k, int dim_v, const turbo_metal_variant & v) {
     return "kernel_turbo_attention_dk" + std::to_string(dim_k) + "_dv" + std::to_string(dim_v) + "_q" +
-           std::to_string(v.queries) + (v.table == TURBO_METAL_TABLE_SIGNED ? " signed" : " magnitude");
+           std::to_string(v.queries) + " " + table_names[v.table];
 }
 
 std::vector<std::pair<int, int>> turbo_metal_dims() {
@@ -221,14 +235,19 @@ turbo_metal_variant turbo_metal_choose_with(const turbo_metal_device & device, c
     int max_splits, const std::string & override_text) {
     turbo_metal_variant v = {};
     const int family = device.family > 0 ? device.family : ANY; // an unknown family is a new one
+    const turbo_metal_speed * speed = speed_of(device, shape);
+    if (speed) {
+        v.table = speed->table;
+        v.source = speed->why.c_str();
+    }
     for (const table_row & row : tables) {
-        if (family <= row.family && shape.n_kv < row.n_kv && (shape.has_turbo4 || !row.turbo4)) {
+        if (!speed && family <= row.family && shape.n_kv < row.n_kv && (shape.has_turbo4 || !row.turbo4)) {
             v.table = row.table;
             v.source = row.source;
             break;
         }
     }
-    v.queries = choose_queries(shape);
+    v.queries = choose_queries(shape, speed);
     pass_over_faults(device, shape, v);
     v.simdgroups = 4;
     v.skip_v = true;
@@ -262,8 +281,7 @@ turbo_metal_variant turbo_metal_choose(
 }
 
 std::string turbo_metal_kernel_text(const turbo_metal_variant & v) {
-    return std::string(v.table == TURBO_METAL_TABLE_SIGNED ? "signed" : "magnitude") + " table, " +
-           std::to_string(v.queries) + " queries per SIMD-group";
+    return std::string(table_names[v.table]) + " table, " + std::to_string(v.queries) + " queries per SIMD-group";
 }
 
 std::string turbo_metal_describe(const turbo_metal_variant & v) {

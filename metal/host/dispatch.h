@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -10,6 +11,24 @@
 // What the self-test found wrong on a GPU: by kernel (turbo_metal_fault_name of attention), what was wrong.
 typedef std::map<std::string, std::string> turbo_metal_faults;
 
+// What was fastest on a GPU at its first start (mac/speed.cpp).
+struct turbo_metal_speed {
+    int table; // enum turbo_metal_table
+    int queries; // per SIMD-group, at most, at head_dim 128
+    std::string why; // the figures
+};
+typedef std::map<bool, turbo_metal_speed> turbo_metal_speeds; // by whether K or V is turbo4
+
+// How turbo_metal_measure measures. now: seconds.
+struct turbo_metal_stopwatch {
+    int n_kv = 8192;
+    int n_op = 8; // a run of some milliseconds
+    int rounds = 5;
+    std::function<double()> now = steady;
+
+    static double steady();
+};
+
 struct turbo_metal_device {
     int family;             // MTLGPUFamilyApple<n>: 7 is M1, 8 M2, 9 M3 and M4, 10 M5; 0 unknown
     bool has_simdgroups;     // reductions and shuffles
@@ -17,6 +36,7 @@ struct turbo_metal_device {
     size_t threadgroup_memory; // bytes
     bool has_kernels;        // ours were compiled
     const turbo_metal_faults * faults; // not to be used; null: none
+    const turbo_metal_speeds * speeds; // null: not measured
 };
 
 // Kernels exist for these; see metal/kernels/attention.metal.

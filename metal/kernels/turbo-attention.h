@@ -154,6 +154,7 @@ kernel void kernel_turbo_attention(constant turbo_metal_args_attention & args [[
     const turbo_area<DV, NQ> area(shared + TURBO_METAL_SHARED_BYTES(DK, NQ) + sgitg * TURBO_METAL_GROUP_BYTES(DV, NQ));
 
     turbo_load_queries<DK, NQ>(args, q, first, n_query, head_kv, queries, tiitg, TURBO_METAL_LANES * args.simdgroups);
+    const turbo_table table = turbo_table_of(lane);
     turbo_query me = turbo_begin(args, first + min((int) lane, n_query - 1), head_kv);
 
     float4 sum[NQ][NG];
@@ -188,7 +189,7 @@ kernel void kernel_turbo_attention(constant turbo_metal_args_attention & args [[
                 v_nb = (uint) args.recent_nb_row;
             }
         }
-#define SCORES(unit) turbo_scores<unit, DK, NQ>(k0, k_nb, last, queries, area.scores, lane)
+#define SCORES(unit) turbo_scores<unit, DK, NQ>(k0, k_nb, last, queries, area.scores, table, lane)
         if (k_held) {
             SCORES(q8_0_unit);
         } else
@@ -209,7 +210,7 @@ kernel void kernel_turbo_attention(constant turbo_metal_args_attention & args [[
         simdgroup_barrier(mem_flags::mem_threadgroup); // weights and scales of other lanes
 
 #define ACCUMULATE(format) \
-    turbo_accumulate<format, DV, NQ>(v0, v_nb, last, area.scales, area.heavy, area.scores, sum, lane)
+    turbo_accumulate<format, DV, NQ>(v0, v_nb, last, area.scales, area.heavy, area.scores, sum, table, lane)
 #define ACCUMULATE_HELD(format) ACCUMULATE(q8_0_for<format>)
         if (v_held) {
             TURBO_BY_KIND(FC_turbo_type_v, GV, lane, ACCUMULATE_HELD)

@@ -134,14 +134,15 @@ kernel void kernel_turbo_copy_to(constant turbo_metal_args_copy & args [[buffer(
     device const char * b = turbo_source_row(args, src, g) + g.index * format::BYTES;
     int slot = -1;
     if (FC_turbo_recent) { slot = slots[g.i01 / TURBO_METAL_POSITIONS]; }
+    const turbo_table table = turbo_table_of(lane);
     float4 x;
     if (slot >= 0) {
         typedef q8_0_for<format> finer;
         const ulong row = (ulong) slot * TURBO_METAL_POSITIONS + g.i01 % TURBO_METAL_POSITIONS;
         b = recent + row * args.recent_nb_row + g.i02 * args.recent_nb_head + g.index * finer::BYTES;
-        x = finer::values(finer::fetch(b, lane), lane, finer::scales(b, lane));
+        x = finer::values(finer::fetch(b, lane), lane, finer::scales(b, lane), table);
     } else {
-        x = format::values(format::fetch(b, lane), lane, format::scales(b, lane));
+        x = format::values(format::fetch(b, lane), lane, format::scales(b, lane), table);
     }
 
     int at = 0;

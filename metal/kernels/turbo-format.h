@@ -60,8 +60,33 @@ static inline float4 turbo_flip(float4 v, uint4 flip) {
 // The functions below multiply each level by its scale at once: deferring the product was measured to be slower
 // (TheTom/turboquant_plus, docs/decode-speed-hardware-analysis.md), as the multiplication hides the latency of the table.
 
+// What this lane holds of a table in registers. philipturner/metal-benchmarks measured 2 cycles for a quad's shuffle, whatever lanes it
+// reads, on the chips where a load from constant memory at an address of the lane's own takes many.
+struct turbo_table {
+    uint four; // half2: magnitudes i and i + 4 of turbo4, i = lane in the quad
+    float three; // magnitude i of turbo3
+};
+
+static inline turbo_table turbo_table_of(ushort lane) {
+    turbo_table t = { 0u, 0.0f };
+    if (FC_turbo_table == TURBO_METAL_TABLE_SHUFFLE) {
+        const short i = lane % 4;
+        t.four = as_type<uint>(half2((half) turbo4_magnitudes[i], (half) turbo4_magnitudes[i + 4]));
+        t.three = turbo3_magnitudes[i];
+    }
+    return t;
+}
+
 // Values of four codes of turbo4; other bits than the low four of each are ignored.
-static inline float4 turbo4_values(uint4 code, float4 scale) {
+static inline float4 turbo4_values(uint4 code, float4 scale, turbo_table table) {
+    if (FC_turbo_table == TURBO_METAL_TABLE_SHUFFLE) {
+        float4 v;
+        TURBO_UNROLL(short k = 0; k < 4; ++k) {
+            const half2 m = as_type<half2>(quad_shuffle(table.four, (ushort) (code[k] & 3u)));
+            v[k] = (code[k] & 4u) != 0 ? (float) m.y : (float) m.x;
+        }
+        return turbo_flip(v * scale, code << 28u);
+    }
     if (FC_turbo_table == TURBO_METAL_TABLE_SIGNED) {
         const uint4 i = code & 15u;
         return float4(turbo4_levels[i.x], turbo4_levels[i.y], turbo4_levels[i.z], turbo4_levels[i.w]) * scale;
@@ -73,7 +98,12 @@ static inline float4 turbo4_values(uint4 code, float4 scale) {
 }
 
 // Values of four codes of turbo3; other bits than the low three of each are ignored.
-static inline float4 turbo3_values(uint4 code, float4 scale) {
+static inline float4 turbo3_values(uint4 code, float4 scale, turbo_table table) {
+    if (FC_turbo_table == TURBO_METAL_TABLE_SHUFFLE) {
+        float4 v;
+        TURBO_UNROLL(short k = 0; k < 4; ++k) { v[k] = quad_shuffle(table.three, (ushort) (code[k] & 3u)); }
+        return turbo_flip(v * scale, code << 29u);
+    }
     if (FC_turbo_table == TURBO_METAL_TABLE_SIGNED) {
         const uint4 i = code & 7u;
         return float4(turbo3_levels[i.x], turbo3_levels[i.y], turbo3_levels[i.z], turbo3_levels[i.w]) * scale;

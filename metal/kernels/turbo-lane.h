@@ -32,8 +32,8 @@ template <short group> struct turbo4_lane {
     static uint fetch(device const char * b, short lane) {
         return ((device const ushort *) ((device const block *) b)->qs)[lane];
     }
-    static float4 values(uint two, short, float4 scale) {
-        return turbo4_values(uint4(two, two >> 8, two >> 4, two >> 12), scale);
+    static float4 values(uint two, short, float4 scale, turbo_table table) {
+        return turbo4_values(uint4(two, two >> 8, two >> 4, two >> 12), scale, table);
     }
 };
 
@@ -69,9 +69,9 @@ template <short group> struct turbo3_lane {
         return byte[TURBO3_WORD(N, h, 0)] | (uint) byte[TURBO3_WORD(N, h, 1)] << 8 |
                (uint) byte[TURBO3_WORD(N, h, 2)] << 16;
     }
-    static float4 values(uint bytes, short lane, float4 scale) {
+    static float4 values(uint bytes, short lane, float4 scale, turbo_table table) {
         const uint c = bytes >> (uint) (lane / N % 2 * 4);
-        return turbo3_values(uint4(c, c >> 8, c >> 16, turbo3_spread(c, c >> 8, c >> 16)), scale);
+        return turbo3_values(uint4(c, c >> 8, c >> 16, turbo3_spread(c, c >> 8, c >> 16)), scale, table);
     }
 };
 
@@ -98,7 +98,7 @@ template <short group> struct q8_0_lane {
             (device const ushort *) ((device const turbo_block_q8 *) b)[lane / 8].qs + 2 * (lane % 8);
         return q[0] | (uint) q[1] << 16;
     }
-    static float4 values(uint four, short, float4 scale) { return float4(as_type<char4>(four)) * scale; }
+    static float4 values(uint four, short, float4 scale, turbo_table) { return float4(as_type<char4>(four)) * scale; }
 };
 
 // Rows of q8_0 in place of rows of another format, as those of a window are: a lane has the values that it has of the other one.
@@ -125,7 +125,7 @@ template <typename order> struct q8_0_for {
         }
         return four;
     }
-    static float4 values(uint four, short, float4 scale) { return float4(as_type<char4>(four)) * scale; }
+    static float4 values(uint four, short, float4 scale, turbo_table) { return float4(as_type<char4>(four)) * scale; }
 };
 
 template <short group> struct f16_lane {
@@ -136,5 +136,5 @@ template <short group> struct f16_lane {
     static float4 stage(device const char *) { return float4(1.0f); }
     static float4 scales(threadgroup const float4 &, short) { return float4(1.0f); }
     static half4 fetch(device const char * b, short lane) { return ((device const half4 *) b)[lane]; }
-    static float4 values(half4 four, short, float4) { return float4(four); }
+    static float4 values(half4 four, short, float4, turbo_table) { return float4(four); }
 };

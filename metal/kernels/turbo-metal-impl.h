@@ -29,6 +29,8 @@
 enum turbo_metal_table {
     TURBO_METAL_TABLE_SIGNED = 0,    // all levels, negative ones too: 8 entries for turbo3, 16 for turbo4
     TURBO_METAL_TABLE_MAGNITUDE = 1, // 4 and 8 entries, the sign flipped into the product with XOR
+    TURBO_METAL_TABLE_SHUFFLE = 2,   // the same entries in the registers of a quad, read by quad_shuffle
+    TURBO_METAL_TABLES = 3,
 };
 
 // Formats of a row of K or V. The group of a turbo row follows from its length: 64 when that is 64, else 128.

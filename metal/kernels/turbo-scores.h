@@ -11,7 +11,7 @@ template <short dim> struct turbo_row {
 // k: the row of the first position; scores: [query][position], not scaled. Rows after `last` repeat it.
 template <typename unit, short DK, short NQ>
 static inline void turbo_scores(device const char * k, uint nb_row, short last, threadgroup const float4 * q,
-    threadgroup float * scores, ushort lane) {
+    threadgroup float * scores, turbo_table table, ushort lane) {
     constexpr short NL = turbo_row<DK>::LANES;
     constexpr short NE = TURBO_METAL_LANES / NL; // rows at a time
     constexpr short NR =
@@ -32,7 +32,7 @@ static inline void turbo_scores(device const char * k, uint nb_row, short last, 
             }
             TURBO_UNROLL(short i = 0; i < 8; ++i) {
                 float4 four[NR];
-                TURBO_UNROLL(short r = 0; r < NR; ++r) { four[r] = x[r].piece(i); }
+                TURBO_UNROLL(short r = 0; r < NR; ++r) { four[r] = x[r].piece(i, table); }
                 const short at = x[0].at(i);
                 TURBO_UNROLL(short h = 0; h < NQ; ++h) {
                     const float4 qh = q[h * (DK / 4) + at];

@@ -23,9 +23,9 @@ template <short group> struct turbo4_unit {
         scale[1] = turbo_scale(header, 64 * t / group + 2);
         first = u / PER_GROUP * (group / 4) + 4 * t;
     }
-    float4 piece(short i) const {
+    float4 piece(short i, turbo_table table) const {
         const uint c = qs[i / 2] >> (i & 1) * 4;
-        return turbo4_values(uint4(c, c >> 8, c >> 16, c >> 24), float4(scale[i & 1]));
+        return turbo4_values(uint4(c, c >> 8, c >> 16, c >> 24), float4(scale[i & 1]), table);
     }
     short at(short i) const { return first + i / 2 + (i & 1) * (group / 8); }
 };
@@ -49,9 +49,9 @@ template <short group> struct turbo3_unit {
         TURBO_UNROLL(short k = 0; k < 4; ++k) { scale[k] = turbo_scale(header, group == 128 ? k : k / 2 * 2 + h); }
         first = u / PER_GROUP * (group / 4) + 4 * h + d;
     }
-    float4 piece(short i) const {
+    float4 piece(short i, turbo_table table) const {
         const uint c = qs[i / 2] >> i % 2 * 4;
-        return turbo3_values(uint4(c, c >> 8, c >> 16, c >> 24), float4(scale[i / 2]));
+        return turbo3_values(uint4(c, c >> 8, c >> 16, c >> 24), float4(scale[i / 2]), table);
     }
     short at(short i) const { return first + N * i / 16 * 8 + N * i % 16 / 4; }
 };
@@ -68,7 +68,7 @@ struct q8_0_unit {
         scale = (float) as_type<half>(b->d);
         first = 8 * u;
     }
-    float4 piece(short i) const { return float4(as_type<char4>(qs[i])) * scale; }
+    float4 piece(short i, turbo_table) const { return float4(as_type<char4>(qs[i])) * scale; }
     short at(short i) const { return first + i; }
 };
 
@@ -81,6 +81,6 @@ struct f16_unit {
         TURBO_UNROLL(short i = 0; i < 8; ++i) { x[i] = h[i]; }
         first = 8 * u;
     }
-    float4 piece(short i) const { return float4(x[i]); }
+    float4 piece(short i, turbo_table) const { return float4(x[i]); }
     short at(short i) const { return first + i; }
 };

@@ -31,14 +31,17 @@ static inline void turbo_stage(device const char * row, bool visible, threadgrou
 template <typename format, short DV, short NQ>
 static inline void turbo_accumulate(device const char * v, uint nb_row, short last, threadgroup const float4 * scales,
     threadgroup const float * heavy, threadgroup const float * weights,
-    thread float4 (&sum)[NQ][turbo_v_row<DV>::GROUPS], ushort lane) {
+    thread float4 (&sum)[NQ][turbo_v_row<DV>::GROUPS], turbo_table table, ushort lane) {
     constexpr short NG = turbo_v_row<DV>::GROUPS;
     const short tx = lane % turbo_v_row<DV>::LANES;
     const short ty = lane / turbo_v_row<DV>::LANES;
 
     for (short r0 = 4 * ty; r0 < TURBO_METAL_POSITIONS; r0 += 4 * turbo_v_row<DV>::ROWS) {
         const float4 most = ((threadgroup const float4 *) heavy)[r0 / 4];
-        if (FC_turbo_skip_v && max(max(most.x, most.y), max(most.z, most.w)) < TURBO_METAL_NEGLIGIBLE) { continue; }
+        bool skip = FC_turbo_skip_v && max(max(most.x, most.y), max(most.z, most.w)) < TURBO_METAL_NEGLIGIBLE;
+        // the half with other rows would wait, and lanes of a table in registers must be there
+        if (turbo_v_row<DV>::ROWS > 1) { skip = simd_all(skip); }
+        if (skip) { continue; }
         TURBO_UNROLL(short g = 0; g < NG; ++g) {
             typename format::word bytes[4];
             float4 x[4];
@@ -47,7 +50,7 @@ static inline void turbo_accumulate(device const char * v, uint nb_row, short la
             }
             TURBO_UNROLL(short i = 0; i < 4; ++i) {
                 const short at = (r0 + i) * NG + g;
-                x[i] = format::values(bytes[i], tx, format::scales(scales[at], tx));
+                x[i] = format::values(bytes[i], tx, format::scales(scales[at], tx), table);
                 if (format::UNSCALED) { // known to the compiler
                     x[i] = select(float4(0.0f), x[i], bool4(most[i] > 0.0f));
                 }

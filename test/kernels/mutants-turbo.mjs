@@ -35,8 +35,8 @@ const FORMAT = [
   {
     ...COPIES,
     why: 'nibbles of V in the wrong order',
-    find: 'turbo4_values(uint4(two, two >> 8, two >> 4, two >> 12), scale)',
-    replace: 'turbo4_values(uint4(two >> 4, two >> 12, two, two >> 8), scale)',
+    find: 'turbo4_values(uint4(two, two >> 8, two >> 4, two >> 12), scale, table)',
+    replace: 'turbo4_values(uint4(two >> 4, two >> 12, two, two >> 8), scale, table)',
     as: /wrong == 0/,
   },
   {
@@ -65,6 +65,20 @@ const FORMAT = [
     why: 'the magnitude table without signs',
     find: 'return turbo_flip(v, code << 28u);',
     replace: 'return v;',
+    as: WRONG_VALUES,
+  },
+  {
+    ...ATTENTION,
+    why: 'the smaller magnitudes alone of a shuffled table',
+    find: '(code[k] & 4u) != 0 ? (float) m.y : (float) m.x',
+    replace: '(float) m.x',
+    as: WRONG_VALUES,
+  },
+  {
+    ...ATTENTION,
+    why: 'a shuffled table from the next lane of the quad',
+    find: 'quad_shuffle(table.three, (ushort) (code[k] & 3u))',
+    replace: 'quad_shuffle(table.three, (ushort) (code[k] + 1u & 3u))',
     as: WRONG_VALUES,
   },
   {
@@ -331,8 +345,8 @@ const SPACES = [
   {
     ...TYPES,
     why: 'sums without an address space',
-    find: 'thread float4 (& sum)[NQ][turbo_v_row<DV>::GROUPS], ushort lane) {\n    constexpr',
-    replace: 'float4 (& sum)[NQ][turbo_v_row<DV>::GROUPS], ushort lane) {\n    constexpr',
+    find: 'thread float4 (& sum)[NQ][turbo_v_row<DV>::GROUPS], turbo_table table, ushort lane) {\n    constexpr',
+    replace: 'float4 (& sum)[NQ][turbo_v_row<DV>::GROUPS], turbo_table table, ushort lane) {\n    constexpr',
     as: /no address space: turbo-values.h:\d+: sum/,
   },
   {

@@ -1,4 +1,4 @@
-// What the engine asks of Metal: which GPU, the self-test at start, what it found, which kernels attention takes.
+// What the engine asks of Metal: which GPU, the measurement and the self-test at start, what they found, which kernels attention takes.
 
 #include "encode.h"
 #include "turbo-metal-app.h"
@@ -19,6 +19,7 @@
 namespace {
 
 turbo_metal_faults faults;
+turbo_metal_speeds speeds;
 
 ggml_metal_device_t metal_device() {
     ggml_backend_reg_t reg = ggml_backend_metal_reg();
@@ -48,15 +49,17 @@ std::string turbo_metal_family() {
     return device ? "Apple" + std::to_string(ggml_metal_device_get_props(device)->gpu_family) : "";
 }
 
-void turbo_metal_start(const std::string & folder) {
+void turbo_metal_start(const std::string & folder, const turbo_metal_stopwatch & watch) {
     ggml_metal_device_t device = metal_device();
     if (!device) { return; }
     const ggml_metal_device_props * props = ggml_metal_device_get_props(device);
     if (!props->has_simdgroup_reduction || !props->has_simdgroup_mm) {
         return; // nothing of ours runs there: turbo_metal_refusal
     }
-    const std::string file = folder.empty() ? "" : folder + "/metal-self-test.txt";
-    faults = turbo_metal_self_test(device, file, key_of(props), turbo_metal_dims());
+    const auto file = [&](const char * name) { return folder.empty() ? "" : folder + "/" + name; };
+    speeds = turbo_metal_measure(device, file("metal-speed.txt"), key_of(props), watch);
+    turbo_metal_set_speeds(&speeds); // so that what is taken is what is tested
+    faults = turbo_metal_self_test(device, file("metal-self-test.txt"), key_of(props), turbo_metal_dims());
     turbo_metal_set_faults(&faults);
     for (const std::string & text : turbo_metal_warnings()) { GGML_LOG_WARN("%s\n", text.c_str()); }
 }

@@ -15,6 +15,7 @@
 namespace {
 
 std::atomic<const turbo_metal_faults *> known_faults;
+std::atomic<const turbo_metal_speeds *> known_speeds;
 std::atomic<const turbo_metal_variant *> forced_variant;
 
 ggml_metal_buffer_id buffer_of(const ggml_tensor * t) {
@@ -133,10 +134,12 @@ size_t f16_bytes(const ggml_tensor * op, const ggml_tensor * side) {
 
 turbo_metal_device turbo_metal_device_of(const ggml_metal_device_props * props, bool has_kernels) {
     return { props->gpu_family, props->has_simdgroup_reduction, props->has_simdgroup_mm,
-        props->max_theadgroup_memory_size, has_kernels, known_faults };
+        props->max_theadgroup_memory_size, has_kernels, known_faults, known_speeds };
 }
 
 void turbo_metal_set_faults(const turbo_metal_faults * faults) { known_faults = faults; }
+
+void turbo_metal_set_speeds(const turbo_metal_speeds * speeds) { known_speeds = speeds; }
 
 std::string turbo_metal_obstacle(ggml_metal_library_t lib, const turbo_metal_plan & plan) {
     for (const turbo_metal_encode & e : plan) {

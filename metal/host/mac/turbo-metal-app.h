@@ -6,9 +6,9 @@
 // "Apple9"; empty: no GPU
 std::string turbo_metal_family();
 
-// Tests the kernels that this GPU may run, those that a file in the folder does not list yet, and passes over wrong ones from
-// then on. folder: "" keeps nothing. Must come before any other use of Metal by this process.
-void turbo_metal_start(const std::string & folder);
+// Measures which variants are fast on this GPU and tests the kernels that it may run, as far as files in the folder do not say it yet, and
+// passes over wrong ones from then on. folder: "" keeps nothing. Must come before any other use of Metal by this process.
+void turbo_metal_start(const std::string & folder, const turbo_metal_stopwatch & watch = {});
 
 // What the self-test found wrong, and an override that cannot be read, as sentences.
 std::vector<std::string> turbo_metal_warnings();

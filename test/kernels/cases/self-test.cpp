@@ -38,6 +38,7 @@ struct fake_gpu {
         fake_metal_refuse("");
         fake_metal_limit("", 0);
         turbo_metal_set_faults(nullptr);
+        turbo_metal_set_speeds(nullptr);
     }
     turbo_metal_faults test(const dims_list & dims, const std::string & file = "", const std::string & key = "") const {
         const auto device = (ggml_metal_device_t) ggml_backend_get_device(fake_metal_backend())->context;
@@ -55,6 +56,7 @@ struct record_file {
     }
     ~record_file() {
         remove(path.c_str());
+        remove((folder + "/metal-speed.txt").c_str());
         rmdir(folder.c_str());
     }
     std::string text() const {
@@ -159,7 +161,8 @@ TEST("self-test: through ggml's Metal backend, with what the app gets") {
     fake_metal_refuse("kernel_turbo_attention_dk192_dv128_q8");
     fake_metal_limit("kernel_turbo_attention_dk96_dv64_q8", 16); // less than a SIMD-group
     fake_metal_limit("kernel_turbo_attention_dk96_dv64_q4", 96); // fewer SIMD-groups do
-    turbo_metal_start(file.folder);
+    double now = 0.0;
+    turbo_metal_start(file.folder, { 64, 1, 1, [&] { return now += 1.0; } }); // all are as fast
     std::string warnings;
     for (const std::string & text : turbo_metal_warnings()) warnings += text + "\n";
     const std::string disabled = "Disabled by the self-test on this GPU: kernel_turbo_attention_",
@@ -168,9 +171,14 @@ TEST("self-test: through ggml's Metal backend, with what the app gets") {
         disabled +
             "dk192_dv128_q8 magnitude (K q8_0, V turbo4: kernel_turbo_attention_dk192_dv128_q8 does not compile). " +
             other + disabled +
+            "dk192_dv128_q8 shuffled (K q8_0, V turbo4: kernel_turbo_attention_dk192_dv128_q8 does not compile). " +
+            other + disabled +
             "dk192_dv128_q8 signed (K q8_0, V turbo4: kernel_turbo_attention_dk192_dv128_q8 does not compile). " +
             other + disabled +
             "dk96_dv64_q8 magnitude (K q8_0, V turbo4_64: kernel_turbo_attention_dk96_dv64_q8 cannot run with 32 "
+            "threads). " +
+            other + disabled +
+            "dk96_dv64_q8 shuffled (K q8_0, V turbo4_64: kernel_turbo_attention_dk96_dv64_q8 cannot run with 32 "
             "threads). " +
             other + disabled +
             "dk96_dv64_q8 signed (K q8_0, V turbo4_64: kernel_turbo_attention_dk96_dv64_q8 cannot run with 32 "
@@ -184,10 +192,10 @@ TEST("self-test: through ggml's Metal backend, with what the app gets") {
         const std::string & why = uses[0].why;
         return uses[0].name + ", " + why.substr(0, why.find_first_of(":,", why.find(':') + 1));
     };
-    CHECK_STR(why(192, 128), "magnitude table, 4 queries per SIMD-group, Apple8: self-test");
-    CHECK_STR(why(128, 128), "magnitude table, 8 queries per SIMD-group, Apple8: turboquant_plus");
+    CHECK_STR(why(192, 128), "signed table, 4 queries per SIMD-group, Apple8: self-test");
+    CHECK_STR(why(128, 128), "signed table, 4 queries per SIMD-group, Apple8: measured on this GPU at 8K");
 
-    CHECK(file.has("passed", "kernel_turbo_attention_dk96_dv64_q4 magnitude"));
+    CHECK(file.has("passed", "kernel_turbo_attention_dk96_dv64_q4 signed"));
 }
 
 TEST("self-test: tests what the chip takes, and more only when that is wrong; dispatch takes that then, and says why") {
@@ -206,7 +214,7 @@ TEST("self-test: tests what the chip takes, and more only when that is wrong; di
     CHECK(chosen(table, 4).table == TURBO_METAL_TABLE_MAGNITUDE); // another kernel
 
     const turbo_metal_faults both = fake_gpu(M2, { ATTENTION + "q8" }).test(DIM_128);
-    CHECK_STR(names(both), first + ", " + second);
+    CHECK_STR(names(both), first + ", " + ATTENTION + "q8 shuffled, " + second);
     CHECK(chosen(both, 8).queries == 4 && chosen(both, 8).table == TURBO_METAL_TABLE_MAGNITUDE);
     CHECK_STR(refusal_of_attention(both, 1), "");
 }
@@ -236,7 +244,7 @@ TEST("self-test: finds a kernel that is wrong for one pair of formats only") {
 TEST("self-test: where no kernel is right, supports_op says so and names what to choose") {
     const turbo_metal_faults faults =
         fake_gpu(M2, { "kernel_turbo_set_rows", "kernel_turbo_copy", ATTENTION }).test(DIM_128);
-    CHECK(faults.size() == 12 + 10);
+    CHECK(faults.size() == 12 + 15);
     for (const auto & f : faults) { CHECK(f.second.find("squared error") != std::string::npos); }
     CHECK(chosen(faults, 8).queries == 0);
     CHECK_STR(refusal_of_attention(faults, 1),

@@ -55,7 +55,7 @@ attention_case random_case(unsigned seed) {
 
 } // namespace
 
-TEST("attention: every pair of types at every head_dim, both tables") {
+TEST("attention: every pair of types at every head_dim, every table") {
     for (const shape & s : shapes) {
         for (const ggml_type k : types_of(s.dim_k)) {
             for (const ggml_type v : types_of(s.dim_v)) {
@@ -69,7 +69,7 @@ TEST("attention: every pair of types at every head_dim, both tables") {
                 c.n_head_kv = 1;
                 c.n_kv = 77;
                 turbo_metal_variant variant = exact(c);
-                for (const int table : { TURBO_METAL_TABLE_SIGNED, TURBO_METAL_TABLE_MAGNITUDE }) {
+                for (int table = 0; table < TURBO_METAL_TABLES; ++table) {
                     variant.table = table;
                     check_attention(c, variant);
                 }
@@ -88,7 +88,7 @@ TEST("attention, any math: types, tables, masks, sinks, soft cap, ALiBi at head_
         c.gqa = 3 + seed % 2;
         c.n_rows = 1;
         turbo_metal_variant v = exact(c);
-        v.table = seed / 2 % 2;
+        v.table = seed / 2 % TURBO_METAL_TABLES;
         check_attention(c, v);
     }
 }
@@ -105,7 +105,9 @@ TEST("attention, any math: a window of recent cells") {
         c.n_rows = 1;
         c.n_head_kv = 2;
         c.n_kv = 190 + (int) seed;
-        check_attention(c, exact(c));
+        turbo_metal_variant variant = exact(c);
+        variant.table = (int) seed / 2 % TURBO_METAL_TABLES;
+        check_attention(c, variant);
     }
 }
 
@@ -122,7 +124,11 @@ TEST("attention: a window at every head_dim, in every order of lanes") {
             c.dim_v = s.dim_v;
             c.gqa = 3;
             c.n_kv = 150;
-            for (const msl_schedule & schedule : msl_all_schedules()) { check_attention(c, exact(c), schedule); }
+            turbo_metal_variant variant = exact(c);
+            for (const msl_schedule & schedule : msl_all_schedules()) {
+                check_attention(c, variant, schedule);
+                variant.table = (variant.table + 1) % TURBO_METAL_TABLES;
+            }
         }
     }
 }
@@ -178,7 +184,7 @@ TEST("attention: masks, sinks, soft cap, ALiBi, rows and streams at random") {
         const attention_case c = random_case(seed);
         if (!ggml_turbo_is_turbo(c.type_k) && !ggml_turbo_is_turbo(c.type_v)) continue;
         turbo_metal_variant v = exact(c);
-        v.table = seed % 2;
+        v.table = seed % TURBO_METAL_TABLES;
         check_attention(c, v, msl_all_schedules()[seed % msl_all_schedules().size()]);
     }
 }

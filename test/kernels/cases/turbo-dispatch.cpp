@@ -68,6 +68,29 @@ TEST("dispatch: turbo4 never takes 16 entries, which nobody measured") {
     }
 }
 
+TEST("dispatch: what was measured on the GPU comes before the rows, and a fault before what was measured") {
+    const turbo_metal_speeds speeds = { { true, { TURBO_METAL_TABLE_SHUFFLE, 4, "measured: turbo4" } },
+        { false, { TURBO_METAL_TABLE_SIGNED, 8, "measured: turbo3" } } };
+    turbo_metal_device device = test_device(7);
+    device.speeds = &speeds;
+    const auto chosen = [&](bool turbo4, int dim = 128) {
+        turbo_metal_shape shape = shape_of(8192, dim, 8);
+        shape.has_turbo4 = turbo4;
+        return turbo_metal_choose_with(device, shape, PLENTY, "");
+    };
+    CHECK(chosen(true).table == TURBO_METAL_TABLE_SHUFFLE && chosen(true).queries == 4);
+    CHECK_STR(chosen(true).source, "measured: turbo4");
+    CHECK(chosen(false).table == TURBO_METAL_TABLE_SIGNED && chosen(false).queries == 8);
+    // other head sizes keep their number of queries
+    CHECK(chosen(true, 64).table == TURBO_METAL_TABLE_SHUFFLE && chosen(true, 64).queries == 8);
+    CHECK_STR(turbo_metal_kernel_text(chosen(true)), "shuffled table, 4 queries per SIMD-group");
+
+    const turbo_metal_faults faults = { { "kernel_turbo_attention_dk128_dv128_q4 shuffled", "squared error 1" } };
+    device.faults = &faults;
+    CHECK(chosen(true).table == TURBO_METAL_TABLE_MAGNITUDE && chosen(true).queries == 4);
+    CHECK(std::string(chosen(true).source).find("self-test") == 0);
+}
+
 TEST("dispatch: every row says where it is from") {
     for (const int64_t n_kv : { 2048, 16384, 32768 }) {
         CHECK(std::string(turbo_metal_choose_with(test_device(10), shape_of(n_kv), PLENTY, "").source)
@@ -126,6 +149,8 @@ TEST("dispatch: the override, and what it does not understand") {
     CHECK(v.table == TURBO_METAL_TABLE_SIGNED && v.queries == 2 && v.splits == 8 && v.simdgroups == 2 && !v.skip_v);
     CHECK_STR(v.source, "CONCERTINA_METAL_VARIANT");
     CHECK_STR(turbo_metal_describe(v), "signed table, 2 queries per SIMD-group, 8 splits");
+    CHECK(turbo_metal_choose_with(test_device(), shape_of(8192), PLENTY, "table=shuffle").table ==
+          TURBO_METAL_TABLE_SHUFFLE);
     // a model may have shapes without such a kernel
     CHECK(turbo_metal_choose_with(test_device(7), shape_of(8192, 256), PLENTY, "queries=16").queries == 4);
     CHECK(thrown("table=red").find("is none of") != std::string::npos);

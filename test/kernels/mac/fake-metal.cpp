@@ -170,7 +170,7 @@ void ggml_metal_encoder_dispatch_threadgroups(
     d.threads = { (uint32_t) tptg0, (uint32_t) tptg1, (uint32_t) tptg2 };
     d.threadgroup_memory = encoder->shared;
     d.after = encoder->after;
-    fake_dispatch noted = { d.kernel, {}, encoder->after, !d.module.empty() };
+    fake_dispatch noted = { d.kernel, encoder->pipeline->name, {}, encoder->after, !d.module.empty() };
     for (const auto & [slot, binding] : encoder->slots) {
         d.bindings.push_back(binding);
         if (binding.buffer) noted.slots[slot] = binding.buffer->data() + binding.offset;

@@ -9,7 +9,7 @@
 #include <set>
 
 struct fake_dispatch {
-    std::string kernel;
+    std::string kernel, pipeline; // the latter with its function constants
     std::map<int, uint8_t *> slots; // where bound memory begins
     bool after; // a barrier is before it
     bool executed;

@@ -28,7 +28,7 @@ void threadgroup_barrier(mem_flags f);
 // clang-format off: a table of macros
 #define X(name) template <class T> T name(T v, ushort lane);
 X(simd_shuffle) X(simd_broadcast) X(simd_shuffle_xor) X(simd_shuffle_down) X(simd_shuffle_up)
-X(simd_shuffle_rotate_down) X(simd_shuffle_rotate_up)
+X(simd_shuffle_rotate_down) X(simd_shuffle_rotate_up) X(quad_shuffle)
 #undef X
 #define X(name) template <class T> T name(T v);
 X(simd_sum) X(simd_product) X(simd_max) X(simd_min) X(simd_and) X(simd_or) X(simd_xor) X(simd_broadcast_first)
@@ -104,6 +104,7 @@ X(simd_shuffle_down,        l + a < 32 ? l + a : l)
 X(simd_shuffle_up,          l >= a ? l - a : l)
 X(simd_shuffle_rotate_down, (l + a) & 31)
 X(simd_shuffle_rotate_up,   (l - a) & 31)
+X(quad_shuffle,             (l & ~3) | (a & 3)) // all quads of a SIMD-group meet here
 #undef X
 // clang-format on
 
