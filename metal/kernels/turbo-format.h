@@ -61,7 +61,8 @@ static inline float4 turbo_flip(float4 v, uint4 flip) {
 // (TheTom/turboquant_plus, docs/decode-speed-hardware-analysis.md), as the multiplication hides the latency of the table.
 
 // What this lane holds of a table in registers. philipturner/metal-benchmarks measured 2 cycles for a quad's shuffle, whatever lanes it
-// reads, on the chips where a load from constant memory at an address of the lane's own takes many.
+// reads, on the chips where a load from constant memory at an address of the lane's own takes many; and 4 for a shift, so that here
+// signs are chosen and not shifted into place.
 struct turbo_table {
     uint four; // half2: magnitudes i and i + 4 of turbo4, i = lane in the quad
     float three; // magnitude i of turbo3
@@ -83,9 +84,10 @@ static inline float4 turbo4_values(uint4 code, float4 scale, turbo_table table) 
         float4 v;
         TURBO_UNROLL(short k = 0; k < 4; ++k) {
             const half2 m = as_type<half2>(quad_shuffle(table.four, (ushort) (code[k] & 3u)));
-            v[k] = (code[k] & 4u) != 0 ? (float) m.y : (float) m.x;
+            const float of_code = (code[k] & 4u) != 0 ? (float) m.y : (float) m.x;
+            v[k] = (code[k] & 8u) != 0 ? -of_code : of_code;
         }
-        return turbo_flip(v * scale, code << 28u);
+        return v * scale;
     }
     if (FC_turbo_table == TURBO_METAL_TABLE_SIGNED) {
         const uint4 i = code & 15u;
@@ -101,8 +103,11 @@ static inline float4 turbo4_values(uint4 code, float4 scale, turbo_table table) 
 static inline float4 turbo3_values(uint4 code, float4 scale, turbo_table table) {
     if (FC_turbo_table == TURBO_METAL_TABLE_SHUFFLE) {
         float4 v;
-        TURBO_UNROLL(short k = 0; k < 4; ++k) { v[k] = quad_shuffle(table.three, (ushort) (code[k] & 3u)); }
-        return turbo_flip(v * scale, code << 29u);
+        TURBO_UNROLL(short k = 0; k < 4; ++k) {
+            const float of_code = quad_shuffle(table.three, (ushort) (code[k] & 3u));
+            v[k] = (code[k] & 4u) != 0 ? -of_code : of_code;
+        }
+        return v * scale;
     }
     if (FC_turbo_table == TURBO_METAL_TABLE_SIGNED) {
         const uint4 i = code & 7u;
