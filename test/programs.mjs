@@ -1,4 +1,4 @@
-// Programs of the native and kernel tests, two at a time: what a runner of CI has cores for.
+// Programs of the native, kernel and server tests, as many at a time as a runner of CI has cores for: two, or more where they wait.
 
 import { spawn } from 'node:child_process';
 
@@ -31,12 +31,19 @@ export function runProgram(program, args, { timeoutMs, env = {} } = {}) {
 }
 
 /**
- * Results keep the order.
  * @template T, R
  * @param {T[]} items @param {(item: T, index: number) => Promise<R>} body
  * @returns {Promise<R[]>}
  */
-export async function twoAtATime(items, body) {
+export const twoAtATime = (items, body) => atATime(2, items, body);
+
+/**
+ * Results keep the order.
+ * @template T, R
+ * @param {number} count @param {T[]} items @param {(item: T, index: number) => Promise<R>} body
+ * @returns {Promise<R[]>}
+ */
+export async function atATime(count, items, body) {
   const results = new Array(items.length);
   let next = 0;
   const worker = async () => {
@@ -45,6 +52,6 @@ export async function twoAtATime(items, body) {
       results[index] = await body(items[index], index);
     }
   };
-  await Promise.all([worker(), worker()]);
+  await Promise.all(Array.from({ length: count }, worker));
   return results;
 }
