@@ -2,12 +2,13 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { _electron, type ElectronApplication, expect, type Page } from '@playwright/test';
+import { _electron, type ElectronApplication, expect, type Page, type TestInfo } from '@playwright/test';
 import type { SettingsPatch } from '@/electron/contract/settings';
 import { modelIdOf } from '@/electron/services/models/modelFiles';
 import { EngineGates } from '../fixtures/engineGates';
 import { type Held, heldApp, heldEnvironment } from './appCopies';
 import { keepCalibrations, takeCalibrations } from './calibrations';
+import { ready } from './chat';
 import { test as base } from './display';
 import { ensureTestRuntime } from './runtime.mjs';
 
@@ -58,29 +59,91 @@ export const test = base.extend<{ dataDir: string; gates: EngineGates; launch: L
   launch: async ({ dataDir }, use, info) => {
     const open: AppWindow[] = [];
     const folders = new Set<string>();
-    await use(async ({ settings, model, folder = '.', held, app, env } = {}) => {
+    await use(async ({ folder = '.', ...options } = {}) => {
       const data = path.join(dataDir, folder);
-      await mkdir(data, { recursive: true });
-      await takeCalibrations(data);
       folders.add(data);
-      if (model) await writeFile(path.join(data, 'models.json'), JSON.stringify({ version: 1, files: [model] }));
-      if (settings || model) await writeSettings(data, { ...(model && { modelId: modelIdOf(model) }), ...settings });
-      const place = app ?? (held ? await heldApp() : root);
-      const window = await start(place, data, { ...(held && heldEnvironment(held)), ...env });
+      const window = await openOn(data, options);
       open.push(window);
       return window;
     });
-    for (const { app, page, output } of open) {
-      if (info.status !== info.expectedStatus) {
-        await info.attach('output of the app', { body: output.join(''), contentType: 'text/plain' });
-        const picture = await page.screenshot().catch(() => null);
-        if (picture) await info.attach('window', { body: picture, contentType: 'image/png' });
-      }
-      await app.close().catch(() => {});
+    for (const window of open) {
+      await attachState(window, info);
+      await window.app.close().catch(() => {});
     }
     for (const data of folders) await keepCalibrations(data);
   },
 });
+
+/** One start that several tests share. */
+export interface SharedApp {
+  /** the window, in a new chat, with an engine that has its model */
+  window(): Promise<AppWindow>;
+  dataDir(): string;
+  /** of an app that was started as `held`: all open; a test opens those again that it closed */
+  gates(): EngineGates;
+}
+
+/**
+ * For tests that need no first start of their own: the start takes more of the processor than what most of them do. They run one
+ * after another, in any order and each also alone; the one after a failed one gets a fresh start. What they leave behind must not
+ * matter to the others.
+ * @param prepare writes what the data folder holds before the start
+ */
+export function shareApp(
+  { held, ...options }: Omit<LaunchOptions, 'folder'> = {},
+  prepare: (dataDir: string) => Promise<unknown> = async () => {},
+): SharedApp {
+  let shared: { window: AppWindow; data: string; gates: EngineGates } | null = null;
+  const started = () => {
+    if (!shared) throw new Error('shareApp: only tests and their hooks have the app');
+    return shared;
+  };
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the needed fixtures off the pattern
+  test.beforeAll(async ({}, info) => {
+    const data = info.outputPath('shared');
+    await mkdir(data, { recursive: true });
+    await prepare(data);
+    const gates = await EngineGates.open();
+    shared = { window: await openOn(data, { ...options, ...(held && { held: { ...held, gates } }) }), data, gates };
+  });
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the needed fixtures off the pattern
+  test.afterEach(({}, info) => attachState(started().window, info));
+  test.afterAll(async () => {
+    if (!shared) return;
+    await shared.window.app.close().catch(() => {});
+    await shared.gates.close();
+    await keepCalibrations(shared.data);
+    shared = null;
+  });
+  return {
+    dataDir: () => started().data,
+    gates: () => started().gates,
+    async window() {
+      const { page } = started().window;
+      await page.getByTestId('new-chat').click();
+      await expect(page.getByTestId('message-user')).toHaveCount(0);
+      await ready(page);
+      return started().window;
+    },
+  };
+}
+
+/** What a failed test needs to be understood. */
+async function attachState({ page, output }: AppWindow, info: TestInfo): Promise<void> {
+  if (info.status === info.expectedStatus) return;
+  await info.attach('output of the app', { body: output.join(''), contentType: 'text/plain' });
+  const picture = await page.screenshot().catch(() => null);
+  if (picture) await info.attach('window', { body: picture, contentType: 'image/png' });
+}
+
+/** Starts the app on a data folder. */
+async function openOn(data: string, { settings, model, held, app, env }: LaunchOptions): Promise<AppWindow> {
+  await mkdir(data, { recursive: true });
+  await takeCalibrations(data);
+  if (model) await writeFile(path.join(data, 'models.json'), JSON.stringify({ version: 1, files: [model] }));
+  if (settings || model) await writeSettings(data, { ...(model && { modelId: modelIdOf(model) }), ...settings });
+  return start(app ?? (held ? await heldApp() : root), data, { ...(held && heldEnvironment(held)), ...env });
+}
 
 /** Settings that a test starts with, as if an earlier run of the app had left them; missing keys get their defaults. */
 export async function writeSettings(dataDir: string, settings: SettingsPatch): Promise<void> {

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ElectronApplication } from '@playwright/test';
 import { expect } from '@playwright/test';
-import { type AppWindow, test } from '../app';
-import { answers, ready } from '../chat';
+import { type AppWindow, shareApp, test } from '../app';
+import { answers } from '../chat';
 import { writeChat } from '../chatFiles';
 
 /** From now on the system's menus are not drawn: the test reads and clicks them. */
@@ -36,13 +36,15 @@ async function choose({ app }: Pick<AppWindow, 'app'>, name: string): Promise<vo
   }, name);
 }
 
-test('menus of the text field, of what is selected, of a link and of a chat', async ({ launch, dataDir }) => {
-  await writeChat(dataDir, 'The keys', [
+const shared = shareApp({}, (dataDir) =>
+  writeChat(dataDir, 'The keys', [
     { id: 'q1', parentId: null, text: 'Where is the key?' },
     { id: 'a1', parentId: 'q1', text: 'The blue key is in the cupboard. See [the list](https://example.com/keys).' },
-  ]);
-  const { app, page } = await launch();
-  await ready(page);
+  ]),
+);
+
+test('menus of the text field, of what is selected, of a link and of a chat', async () => {
+  const { app, page } = await shared.window();
   await catchMenus(app);
   const field = page.getByTestId('composer');
 
@@ -102,15 +104,14 @@ test('menus of the text field, of what is selected, of a link and of a chat', as
   });
 });
 
-test('spelling is checked, and a dictionary fetched, only once a person wants it', async ({ launch }) => {
+test('spelling is checked, and a dictionary fetched, only once a person wants it', async () => {
   const asked: string[] = [];
   const server = createServer((request, response) => {
     asked.push(request.url ?? '');
     response.writeHead(404).end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { app, page } = await launch();
-  await ready(page);
+  const { app, page } = await shared.window();
   const dictionaries = () =>
     app.evaluate(({ session: { defaultSession } }) => ({
       on: defaultSession.isSpellCheckerEnabled(),

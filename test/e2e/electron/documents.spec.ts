@@ -8,7 +8,7 @@ import { docxBomb, endlessPdf, pdfBomb } from '@/test/fixtures/documents/bombs';
 import { makeDocx, paragraph } from '@/test/fixtures/documents/docx';
 import { makePptx, makeXlsx } from '@/test/fixtures/documents/office';
 import { makePdf } from '@/test/fixtures/documents/pdf';
-import { chooseFiles, test } from '../app';
+import { chooseFiles, shareApp, test } from '../app';
 import { call } from '../chat';
 import { axe } from '../moments';
 
@@ -23,7 +23,11 @@ async function finished(page: Page, jobId: string | undefined): Promise<Document
   return job.document;
 }
 
-test('a dropped PDF, a chosen Word document: their text, pages and headings', async ({ launch, dataDir }) => {
+const shared = shareApp();
+
+test('a dropped PDF, a chosen Word document: their text, pages and headings', async () => {
+  const { app, page } = await shared.window();
+  const dataDir = shared.dataDir();
   const fact = 'The third lamp of Alexandria burned blue.';
   const pages = Array.from({ length: 60 }, (_, index) => ({ lines: [`Chapter ${index + 1}`, '', 'Nothing of note.'] }));
   pages[41]?.lines.push(fact);
@@ -31,9 +35,6 @@ test('a dropped PDF, a chosen Word document: their text, pages and headings', as
   const docx = path.join(dataDir, 'plan.docx');
   await writeFile(pdf, makePdf(pages));
   await writeFile(docx, makeDocx([paragraph('Plan', 'Heading 1'), paragraph('Row north.')]));
-  const { app, page } = await launch();
-  // no model is needed for this, and the engine may take its time
-  await page.waitForFunction(() => 'concertina' in window);
 
   // by name alone the page gets at no file
   await expect(call(page, 'documents.addPaths', { paths: [pdf] })).rejects.toThrow('bad-request');
@@ -64,7 +65,8 @@ test('a dropped PDF, a chosen Word document: their text, pages and headings', as
   expect(JSON.stringify(await call(page, 'documents.jobs', undefined))).not.toContain(dataDir);
 });
 
-test('documents that unpack to gigabytes: one sentence each, and the next one is read', async ({ launch, dataDir }) => {
+test('documents that unpack to gigabytes: one sentence each, and the next one is read', async () => {
+  const { app, page } = await shared.window();
   const files = {
     'bomb.pdf': pdfBomb(2e9, 2),
     'bomb.docx': docxBomb(2e9),
@@ -72,10 +74,8 @@ test('documents that unpack to gigabytes: one sentence each, and the next one is
     'many.docx': makeDocx(Array.from({ length: 250_000 }, (_, number) => paragraph(`Paragraph ${number}`))),
     'words.pdf': makePdf([{ lines: ['Only words.'] }]),
   };
-  const paths = Object.keys(files).map((name) => path.join(dataDir, name));
+  const paths = Object.keys(files).map((name) => path.join(shared.dataDir(), name));
   for (const [index, bytes] of Object.values(files).entries()) await writeFile(paths[index] ?? '', bytes);
-  const { app, page } = await launch();
-  await page.waitForFunction(() => 'concertina' in window);
   await chooseFiles(app, ...paths);
   await page.getByTestId('attach').click();
   const card = (name: string) => page.getByTestId('document-card').filter({ hasText: name });
@@ -84,7 +84,8 @@ test('documents that unpack to gigabytes: one sentence each, and the next one is
     await expect(card(name)).toContainText('too large when it is unpacked');
   }
   const jobs = await call(page, 'documents.jobs', undefined);
-  expect(jobs.map(({ state, error }) => [state, error?.code])).toEqual([
+  const theirs = Object.keys(files).map((name) => jobs.find((job) => job.name === name));
+  expect(theirs.map((job) => [job?.state, job?.error?.code])).toEqual([
     ['failed', 'document-unsupported'],
     ['failed', 'document-unsupported'],
     ['failed', 'document-unsupported'],
@@ -93,7 +94,9 @@ test('documents that unpack to gigabytes: one sentence each, and the next one is
   await expect.poll(() => documentProcesses(app)).toEqual([]);
 });
 
-test('a presentation and a table: their slides and cells, each led to by an answer', async ({ launch, dataDir }) => {
+test('a presentation and a table: their slides and cells, each led to by an answer', async () => {
+  const { app, page } = await shared.window();
+  const dataDir = shared.dataDir();
   const slide = (number: number) => ({
     title: `Part ${number}`,
     text: [`The keeper of tower ${number} sleeps at noon.`],
@@ -102,8 +105,6 @@ test('a presentation and a table: their slides and cells, each led to by an answ
   const table = path.join(dataDir, 'fees.xlsx');
   await writeFile(deck, makePptx([slide(1), slide(2), slide(3)]));
   await writeFile(table, makeXlsx({ Fees: { A1: 'Berth', C9: 1200 } }));
-  const { app, page } = await launch();
-  await page.waitForFunction(() => 'concertina' in window);
   await chooseFiles(app, deck, table);
   const ids = await call(page, 'documents.attachFromDialog', undefined);
   const towers = await finished(page, ids[0]);
@@ -139,17 +140,14 @@ test('a presentation and a table: their slides and cells, each led to by an answ
   }
 });
 
-test('a PDF with a password: asked for on its card, wrong once, right, and kept nowhere', async ({
-  launch,
-  dataDir,
-}) => {
+test('a PDF with a password: asked for on its card, wrong once, right, and kept nowhere', async () => {
+  const { app, page } = await shared.window();
+  const dataDir = shared.dataDir();
   const pdf = path.join(dataDir, 'contract.pdf');
   await writeFile(pdf, makePdf([{ lines: ['The harbor is leased for nine years.'] }], { password: 'sesame 12' }));
-  const { app, page } = await launch();
-  await page.waitForFunction(() => 'concertina' in window);
   await chooseFiles(app, pdf);
   await page.getByTestId('attach').click();
-  const card = page.getByTestId('document-card');
+  const card = page.getByTestId('document-card').filter({ hasText: 'contract.pdf' });
   await expect(card).toHaveAttribute('data-state', 'locked');
   await expect(card).toContainText('contract.pdf is protected by a password.');
   expect((await axe(page)).violations).toEqual([]);
@@ -161,7 +159,7 @@ test('a PDF with a password: asked for on its card, wrong once, right, and kept 
   await page.keyboard.type('sesame 12');
   await page.keyboard.press('Enter');
   await expect(card).toHaveAttribute('data-state', 'ready');
-  const job = (await call(page, 'documents.jobs', undefined))[0];
+  const job = (await call(page, 'documents.jobs', undefined)).find(({ name }) => name === 'contract.pdf');
   const { text } = await call(page, 'documents.text', { documentId: job?.document?.id ?? '', start: 0, end: 99 });
   expect(text).toBe('The harbor is leased for nine years.');
   const entries = await readdir(dataDir, { recursive: true, withFileTypes: true });
@@ -172,18 +170,18 @@ test('a PDF with a password: asked for on its card, wrong once, right, and kept 
   expect(files.length).toBeGreaterThan(1);
 });
 
-test('a document that nobody wants any more ends with its process', async ({ launch, dataDir }) => {
-  const pdf = path.join(dataDir, 'endless.pdf');
+test('a document that nobody wants any more ends with its process', async () => {
+  const { app, page } = await shared.window();
+  await expect.poll(() => documentProcesses(app)).toEqual([]);
+  const pdf = path.join(shared.dataDir(), 'endless.pdf');
   await writeFile(pdf, endlessPdf());
-  const { app, page } = await launch();
-  await page.waitForFunction(() => 'concertina' in window);
   await chooseFiles(app, pdf);
   await page.getByTestId('attach').click();
-  const job = async () => (await call(page, 'documents.jobs', undefined))[0];
+  const job = async () => (await call(page, 'documents.jobs', undefined)).find(({ name }) => name === 'endless.pdf');
   await expect.poll(async () => (await job())?.pages?.all).toBe(2);
   expect(await documentProcesses(app)).toHaveLength(1);
   await page.getByRole('button', { name: 'Cancel reading endless.pdf' }).click();
-  await expect(page.getByTestId('document-card')).toHaveCount(0);
+  await expect(page.getByTestId('document-card').filter({ hasText: 'endless.pdf' })).toHaveCount(0);
   await expect.poll(() => documentProcesses(app)).toEqual([]);
   expect((await job())?.state).toBe('cancelled');
 });

@@ -1,8 +1,8 @@
 /** What goes wrong is said in the window, and nothing else is lost. */
-import { copyFile, mkdir, readdir, readFile, truncate, unlink, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, readFile, truncate, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, type Page } from '@playwright/test';
-import { addModel, enginePid, killEngine, test, tinyModel } from '../app';
+import { addModel, enginePid, killEngine, shareApp, test, tinyModel } from '../app';
 import {
   answers,
   answerText,
@@ -17,6 +17,7 @@ import {
   status,
   streaming,
 } from '../chat';
+import { writeChats } from '../chatFiles';
 
 test('the engine process dies in mid-answer', async ({ launch, gates }) => {
   const { app, page } = await launch({ settings: { sampling: endless }, held: { gates, endless: true } });
@@ -51,11 +52,12 @@ test.describe('a model that cannot be used', () => {
     'is a text with another ending': (file: string) => writeFile(file, 'This is not a model.\n'.repeat(1000)),
     'is empty': (file: string) => writeFile(file, ''),
   };
+  const shared = shareApp({ settings: { sampling: { ...greedy, maxTokens: 20 } } });
+
   for (const [what, make] of Object.entries(cases)) {
-    test(`because it ${what}`, async ({ launch, dataDir }) => {
-      const { app, page } = await launch();
-      await ready(page);
-      const file = path.join(dataDir, 'odd.gguf');
+    test(`because it ${what}`, async () => {
+      const { app, page } = await shared.window();
+      const file = path.join(shared.dataDir(), 'odd.gguf');
       await make(file);
       await addModel(app, page, file);
       await expect(page.getByTestId('models-refused')).toContainText(/odd\.gguf: .{20,}/);
@@ -64,13 +66,12 @@ test.describe('a model that cannot be used', () => {
     });
   }
 
-  test('because it is of an unknown kind', async ({ launch, dataDir }) => {
-    const { app, page } = await launch();
-    await ready(page);
-    const file = path.join(dataDir, 'odd.gguf');
+  test('because it is of an unknown kind', async () => {
+    const { app, page } = await shared.window();
+    const file = path.join(shared.dataDir(), 'unknown.gguf');
     await writeFile(file, ggufHeader('nonesuch'));
     await addModel(app, page, file);
-    await page.getByTestId('model-item').nth(1).getByRole('button').first().click();
+    await page.getByTestId('model-item').filter({ hasText: 'unknown' }).getByRole('button').first().click();
     await expect(page.getByText(/nonesuch/).first()).toBeVisible();
     await page.keyboard.press('Escape');
     await expect(page.getByTestId('engine-banner')).toContainText(/not supported|unsupported|unknown/i);
@@ -80,16 +81,16 @@ test.describe('a model that cannot be used', () => {
     await stillWorks(page);
   });
 
-  test('because it is gone', async ({ launch, dataDir }) => {
-    const { app, page } = await launch();
-    await ready(page);
-    const file = path.join(dataDir, 'gone.gguf');
+  test('because it is gone', async () => {
+    const { app, page } = await shared.window();
+    const file = path.join(shared.dataDir(), 'gone.gguf');
     await copyFile(tinyModel, file);
     await addModel(app, page, file);
-    await expect(page.getByTestId('model-item')).toHaveCount(2);
+    const row = page.getByTestId('model-item').filter({ hasText: 'concertina-tiny' });
+    await expect(row).toHaveCount(1);
     await unlink(file);
     // not a click of the mouse, which would wait for ever for a row that the list has closed by then, as it may
-    await page.getByTestId('model-item').last().getByRole('button').first().dispatchEvent('click');
+    await row.getByRole('button').first().dispatchEvent('click');
     await expect(page.getByText(/gone\.gguf.*(not there|missing|not found|gone|moved)/i).first()).toBeVisible();
     await page.keyboard.press('Escape');
     await stillWorks(page);
@@ -126,18 +127,14 @@ test('a context beyond what the model was trained for is brought down, and that 
 });
 
 test('a damaged chat: the readable part is shown, the others are untouched', async ({ launch, dataDir }) => {
-  const first = await launch({ settings: { sampling: greedy } });
-  await ready(first.page);
-  await ask(first.page, 'What is a compiler?');
-  await first.page.getByTestId('new-chat').click();
-  await ask(first.page, 'What is a linker?');
-  await first.app.close();
-
-  const [damaged] = await chatFilesWith(dataDir, 'compiler');
-  expect(damaged).toBeDefined();
-  const lines = (await readFile(damaged ?? '', 'utf8')).split('\n');
+  await writeChats(
+    dataDir,
+    ['compiler', 'linker'].map((id) => ({ id, title: id, texts: [`What is a ${id}?`, 'A program.'] })),
+  );
+  const damaged = path.join(dataDir, 'chats', 'compiler.jsonl');
+  const lines = (await readFile(damaged, 'utf8')).split('\n');
   lines.splice(1, 0, '{"type":"message", garbage', '\u0000\u0001');
-  await writeFile(damaged ?? '', lines.join('\n'));
+  await writeFile(damaged, lines.join('\n'));
 
   const { page } = await launch();
   await ready(page);
@@ -165,16 +162,6 @@ async function stillWorks(page: Page): Promise<void> {
   await call(page, 'models.select', { modelId: embedded?.id ?? '' });
   await ready(page);
   expect((await ask(page, 'Hello')).trim()).not.toBe('');
-}
-
-async function chatFilesWith(dataDir: string, text: string): Promise<string[]> {
-  const folder = path.join(dataDir, 'chats');
-  await mkdir(folder, { recursive: true });
-  const files = (await readdir(folder))
-    .filter((name) => name.endsWith('.jsonl'))
-    .map((name) => path.join(folder, name));
-  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
-  return files.filter((_, index) => texts[index]?.includes(text));
 }
 
 /** A model file without weights: it only says of which architecture it is. */

@@ -1,7 +1,6 @@
 /** The first start, the first answer, the meter, other versions of an answer, and finding it all again after a restart. */
 import { expect, type Page } from '@playwright/test';
-import type { EngineGates } from '@/test/fixtures/engineGates';
-import { type Launch, test } from '../app';
+import { type SharedApp, shareApp, test } from '../app';
 import {
   answers,
   answerText,
@@ -18,9 +17,9 @@ import {
 } from '../chat';
 
 /** A window whose answer has come to a stand after some words. */
-async function standing(launch: Launch, gates: EngineGates): Promise<Page> {
-  const { page } = await launch({ settings: { sampling: endless }, held: { gates, endless: true } });
-  await ready(page);
+async function standing(shared: SharedApp): Promise<Page> {
+  const { page } = await shared.window();
+  const gates = shared.gates();
   gates.pieces.hold(30);
   await send(page, 'Tell me a story.');
   await gates.pieces.reached();
@@ -40,47 +39,54 @@ test('the first start is ready to chat with the embedded model', async ({ launch
   expect(answer.trim()).not.toBe('');
 });
 
-test('an answer streams, and the meter shows its figures', async ({ launch, gates }) => {
-  const page = await standing(launch, gates);
-  const early = (await answerText(page)).length;
-  gates.pieces.open();
-  gates.pieces.hold(30);
-  await expect.poll(async () => (await answerText(page)).length).toBeGreaterThan(early);
-  await gates.pieces.reached();
+test.describe('an answer', () => {
+  const shared = shareApp({ settings: { sampling: endless }, held: { endless: true } });
+  test.afterEach(() => shared.gates().pieces.open());
 
-  const positive = /^[1-9]\d*(\.\d+)?$|^0\.\d*[1-9]/;
-  await expect(page.getByTestId('meter-toks')).toHaveAttribute('data-toks', positive);
-  await expect(page.getByTestId('meter-toks')).toHaveAttribute('data-toks-average', positive);
-  await expect(page.getByTestId('meter-ttft')).toHaveAttribute('data-ttft', positive);
-  await expect(page.getByTestId('meter-prompt')).toHaveAttribute('data-prompt-toks', positive);
-  await expect(page.getByTestId('meter-context')).toHaveAttribute('data-used', positive);
-  await expect(page.getByTestId('meter-context')).toHaveAttribute('data-size', '32768');
-  for (const part of ['weights', 'compute', 'process', 'total']) {
-    await expect(page.getByTestId('meter-memory')).toHaveAttribute(`data-${part}`, positive);
-  }
-  await expect(page.getByTestId('meter-types')).toContainText('turbo4');
-  await expect(page.getByTestId('meter-backend')).toHaveAttribute('data-backend', 'CPU');
-  await page.getByTestId('stop').click();
-  await ended(page);
+  test('streams, and the meter shows its figures', async () => {
+    const page = await standing(shared);
+    const gates = shared.gates();
+    const early = (await answerText(page)).length;
+    gates.pieces.open();
+    gates.pieces.hold(30);
+    await expect.poll(async () => (await answerText(page)).length).toBeGreaterThan(early);
+    await gates.pieces.reached();
+
+    const positive = /^[1-9]\d*(\.\d+)?$|^0\.\d*[1-9]/;
+    await expect(page.getByTestId('meter-toks')).toHaveAttribute('data-toks', positive);
+    await expect(page.getByTestId('meter-toks')).toHaveAttribute('data-toks-average', positive);
+    await expect(page.getByTestId('meter-ttft')).toHaveAttribute('data-ttft', positive);
+    await expect(page.getByTestId('meter-prompt')).toHaveAttribute('data-prompt-toks', positive);
+    await expect(page.getByTestId('meter-context')).toHaveAttribute('data-used', positive);
+    await expect(page.getByTestId('meter-context')).toHaveAttribute('data-size', '32768');
+    for (const part of ['weights', 'compute', 'process', 'total']) {
+      await expect(page.getByTestId('meter-memory')).toHaveAttribute(`data-${part}`, positive);
+    }
+    await expect(page.getByTestId('meter-types')).toContainText('turbo4');
+    await expect(page.getByTestId('meter-backend')).toHaveAttribute('data-backend', 'CPU');
+    await page.getByTestId('stop').click();
+    await ended(page);
+  });
+
+  test('ends at once when it is stopped, and its text is kept', async () => {
+    const page = await standing(shared);
+    const shown = await answerText(page);
+    await page.getByTestId('stop').click();
+    // no other piece is let through: what ends the answer is the button
+    await ended(page);
+    await expect(answers(page).last()).toHaveAttribute('data-state', 'cancelled');
+    const kept = await answerText(page);
+    expect(kept.length).toBeGreaterThan(40);
+    expect(kept.startsWith(shown)).toBe(true);
+    await ready(page);
+  });
 });
 
-test('stop ends an answer at once and keeps its text', async ({ launch, gates }) => {
-  const page = await standing(launch, gates);
-  const shown = await answerText(page);
-  await page.getByTestId('stop').click();
-  // no other piece is let through: what ends the answer is the button
-  await ended(page);
-  await expect(answers(page).last()).toHaveAttribute('data-state', 'cancelled');
-  const kept = await answerText(page);
-  expect(kept.length).toBeGreaterThan(40);
-  expect(kept.startsWith(shown)).toBe(true);
+test('regenerate and edit keep the old branch, and a restart finds the chat again', async ({ launch }) => {
+  const first = await launch({ settings: { sampling: greedy } });
+  const { page } = first;
   await ready(page);
-});
-
-test('regenerate and edit keep the old branch', async ({ launch }) => {
-  const { page } = await launch({ settings: { sampling: greedy } });
-  await ready(page);
-  await ask(page, 'What is a compiler?');
+  const answer = await ask(page, 'What is a compiler?');
 
   await answers(page).last().hover();
   await begin(page, () => page.getByTestId('regenerate').click());
@@ -104,12 +110,6 @@ test('regenerate and edit keep the old branch', async ({ launch }) => {
     .first()
     .click();
   await expect(questions(page)).toHaveText([/What is a compiler\?/]);
-});
-
-test('a restart finds the chat again', async ({ launch }) => {
-  const first = await launch({ settings: { sampling: greedy } });
-  await ready(first.page);
-  const answer = await ask(first.page, 'What is a compiler?');
   await first.app.close();
 
   const second = await launch();

@@ -1,12 +1,19 @@
 /** The window stays the app: no way out of it, no Node in it, nothing loaded from elsewhere. */
 import { expect, type Page } from '@playwright/test';
-import { test } from '../app';
+import { shareApp, test } from '../app';
 import { answers, ready } from '../chat';
 import { writeChat } from '../chatFiles';
 
-test('the page has no Node and no Electron', async ({ launch }) => {
-  const { page } = await launch();
-  await ready(page);
+const address = 'https://collect.example/in?notes=the%20blue%20key#more';
+const shared = shareApp({}, (dataDir) =>
+  writeChat(dataDir, 'Links', [
+    { id: 'q1', parentId: null, text: 'Where is it?' },
+    { id: 'a1', parentId: 'q1', text: `See [example.com](${address}) and [again](https://collect.example/b).` },
+  ]),
+);
+
+test('the page has no Node and no Electron', async () => {
+  const { page } = await shared.window();
   const reachable = await page.evaluate(() =>
     ['require', 'process', 'module', 'Buffer', 'electron', 'ipcRenderer'].filter((name) => name in globalThis),
   );
@@ -15,6 +22,7 @@ test('the page has no Node and no Electron', async ({ launch }) => {
   expect(api).toEqual(['addDroppedFiles', 'attachDroppedFiles', 'call', 'on']);
 });
 
+// on its own: Playwright waits for the end of a navigation that was refused
 test('it neither navigates away nor opens windows', async ({ launch }) => {
   const { app, page } = await launch();
   await ready(page);
@@ -46,9 +54,8 @@ test('it neither navigates away nor opens windows', async ({ launch }) => {
   expect(app.windows()).toHaveLength(1);
 });
 
-test('the content policy refuses foreign code, connections and pictures', async ({ launch }) => {
-  const { page } = await launch();
-  await ready(page);
+test('the content policy refuses foreign code, connections and pictures', async () => {
+  const { page } = await shared.window();
   const inline = await violation(page, () => {
     const script = document.createElement('script');
     script.textContent = 'window.injected = true';
@@ -66,9 +73,8 @@ test('the content policy refuses foreign code, connections and pictures', async 
   expect(picture).toBe('img-src');
 });
 
-test('calls from outside the contract are refused', async ({ launch }) => {
-  const { page } = await launch();
-  await ready(page);
+test('calls from outside the contract are refused', async () => {
+  const { page } = await shared.window();
   const answersOf = (name: string, input: unknown) =>
     page.evaluate(
       ([operation, value]) =>
@@ -83,9 +89,8 @@ test('calls from outside the contract are refused', async ({ launch }) => {
   expect(await answersOf('app.openExternal', { url: 'file:///etc/passwd' })).toMatchObject({ ok: false });
 });
 
-test('only files that the system knows have a path, whatever an object says of itself', async ({ launch }) => {
-  const { page } = await launch();
-  await ready(page);
+test('only files that the system knows have a path, whatever an object says of itself', async () => {
+  const { page } = await shared.window();
   const answers = await page.evaluate(async () => {
     const path = '/etc/passwd';
     const forged: Record<string, unknown> = {
@@ -111,17 +116,8 @@ test('only files that the system knows have a path, whatever an object says of i
   for (const both of Object.values(answers)) expect(both).toMatchObject([refused, refused]);
 });
 
-test('a link of an answer shows where it leads, and is opened after a question, once for each host', async ({
-  launch,
-  dataDir,
-}) => {
-  const address = 'https://collect.example/in?notes=the%20blue%20key#more';
-  await writeChat(dataDir, 'Links', [
-    { id: 'q1', parentId: null, text: 'Where is it?' },
-    { id: 'a1', parentId: 'q1', text: `See [example.com](${address}) and [again](https://collect.example/b).` },
-  ]);
-  const { app, page } = await launch();
-  await ready(page);
+test('a link of an answer shows where it leads, and is opened after a question, once for each host', async () => {
+  const { app, page } = await shared.window();
   // the system's browser is not started: the test reads what it would open
   await app.evaluate(({ shell }) => {
     const opened: string[] = [];
