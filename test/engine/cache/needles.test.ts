@@ -1,6 +1,6 @@
 /**
- * Facts in long text under a compressed cache. Ten items of 1K and 2K tokens that f16 answers; deeper ones are
- * part of `npm run quality`.
+ * Facts in long text under a compressed cache. Ten items of 1K and 2K tokens that f16 answers; deeper ones and turbo3 are
+ * part of `npm run quality`, and one of turbo3 is asked for in the window (test/e2e/electron/cache-types.spec.ts).
  */
 import { expect, it } from 'vitest';
 import type { Model } from '@/electron/engine/native/types';
@@ -20,15 +20,12 @@ async function answered(model: Model, type: string): Promise<Set<string>> {
   return found;
 }
 
-it('turbo4 answers at least 95% of what f16 answers; turbo3 is reported', { timeout: 600_000 }, async () => {
+it('turbo4 answers at least 95% of what f16 answers', { timeout: 600_000 }, async () => {
   const model = await loadTiny();
   const base = await answered(model, 'f16');
   expect(base.size).toBe(all.length);
   const share = (found: Set<string>) => [...base].filter((id) => found.has(id)).length / base.size;
   const turbo4 = share(await answered(model, 'turbo4'));
-  const turbo3 = share(await answered(model, 'turbo3'));
-  console.log(
-    `needles of ${base.size} that f16 answers: turbo4 ${(100 * turbo4).toFixed(0)}%, turbo3 ${(100 * turbo3).toFixed(0)}%`,
-  );
+  console.log(`needles of ${base.size} that f16 answers: turbo4 ${(100 * turbo4).toFixed(0)}%`);
   expect(turbo4).toBeGreaterThanOrEqual(0.95);
 });

@@ -4,7 +4,7 @@
  */
 import fs from 'node:fs';
 import path from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Message } from '@/electron/contract/chats';
 import { isInspector } from '@/electron/contract/engineContract';
@@ -106,7 +106,7 @@ class Writer {
   }
 }
 
-/** Looks at the memory as often as it can until these jobs have ended. */
+/** Looks at the memory a hundred times a second until these jobs have ended: what reads them takes longer to fill it. */
 async function watched(app: HeadlessApp, ids: string[]) {
   let jobs = await app.client.call('documents.jobs', undefined);
   app.client.on('onDocumentJobs', (now) => {
@@ -117,7 +117,7 @@ async function watched(app: HeadlessApp, ids: string[]) {
     jobs.filter(({ id, state }) => ids.includes(id) && ['done', 'failed', 'cancelled'].includes(state));
   while (ended().length < ids.length) {
     peak = Math.max(peak, bytesOf(app.processes()));
-    await nextTurn();
+    await delay(10);
   }
   return { jobs: ended(), peak };
 }
