@@ -79,7 +79,7 @@ export interface SharedApp {
   /** the window, in a new chat, with an engine that has its model */
   window(): Promise<AppWindow>;
   dataDir(): string;
-  /** of an app that was started as `held`: all open; a test opens those again that it closed */
+  /** of an app that was started as `held`; all are open when a test begins */
   gates(): EngineGates;
 }
 
@@ -107,7 +107,11 @@ export function shareApp(
     shared = { window: await openOn(data, { ...options, ...(held && { held: { ...held, gates } }) }), data, gates };
   });
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the needed fixtures off the pattern
-  test.afterEach(({}, info) => attachState(started().window, info));
+  test.afterEach(async ({}, info) => {
+    const { window, gates } = started();
+    await attachState(window, info);
+    for (const gate of [gates.answers, gates.pieces, gates.rest]) gate.open();
+  });
   test.afterAll(async () => {
     if (!shared) return;
     await shared.window.app.close().catch(() => {});

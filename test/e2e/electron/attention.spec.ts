@@ -1,8 +1,8 @@
 /** What the desktop says when something long has ended while nobody looks, and shows while something long is read. */
 import type { ElectronApplication } from '@playwright/test';
 import { expect } from '@playwright/test';
-import { test } from '../app';
-import { ended, greedy, ready, send } from '../chat';
+import { shareApp, test } from '../app';
+import { call, ended, greedy, send } from '../chat';
 
 interface Caught {
   caught: { title: string; body: string; click: () => void }[];
@@ -37,9 +37,11 @@ const passTime = (app: ElectronApplication, ms: number) =>
     Date.now = () => real() + more;
   }, ms);
 
-test('a long answer is told of when nobody looks, and a click brings its chat', async ({ launch, gates }) => {
-  const { app, page } = await launch({ settings: { sampling: { ...greedy, maxTokens: 20 } }, held: { gates } });
-  await ready(page);
+const shared = shareApp({ settings: { sampling: { ...greedy, maxTokens: 20 } }, held: {} });
+
+test('a long answer is told of when nobody looks, and a click brings its chat', async () => {
+  const { app, page } = await shared.window();
+  const gates = shared.gates();
   await lookAway(app, true);
   await send(page, 'What is a compiler?');
   await ended(page);
@@ -61,12 +63,9 @@ test('a long answer is told of when nobody looks, and a click brings its chat', 
   await expect(page.getByTestId('message-user').last()).toContainText('And an interpreter?');
 });
 
-test('where the system shows no notifications the task bar asks for attention; a setting ends both', async ({
-  launch,
-  gates,
-}) => {
-  const { app, page } = await launch({ settings: { sampling: { ...greedy, maxTokens: 20 } }, held: { gates } });
-  await ready(page);
+test('where the system shows no notifications the task bar asks for attention; a setting ends both', async () => {
+  const { app, page } = await shared.window();
+  const gates = shared.gates();
   await lookAway(app, false);
   async function longAnswer(text: string): Promise<void> {
     gates.pieces.hold(2);
@@ -78,6 +77,7 @@ test('where the system shows no notifications the task bar asks for attention; a
   }
   await longAnswer('What is a compiler?');
   await expect.poll(() => caught(app)).toEqual({ all: [], flashes: [true] });
+  const { notifications } = await call(page, 'settings.get', undefined);
   await page.getByTestId('settings-open').click();
   await page.getByTestId('settings-tab-chat').click();
   const setting = page.getByTestId('settings-notifications');
@@ -86,4 +86,5 @@ test('where the system shows no notifications the task bar asks for attention; a
   await page.keyboard.press('Escape');
   await longAnswer('And an interpreter?');
   expect((await caught(app)).flashes).toEqual([true]);
+  await call(page, 'settings.update', { notifications });
 });

@@ -1,7 +1,7 @@
 /** The promise of the app: a cache 4-5 times smaller, to the byte, in which a needle is still found. */
 import { expect } from '@playwright/test';
-import type { CacheType } from '@/electron/contract/settings';
-import { test } from '../app';
+import type { CacheType, SettingsPatch } from '@/electron/contract/settings';
+import { type AppWindow, shareApp, test } from '../app';
 import { ask, call, ended, greedy, kvBytesShown, ready, send } from '../chat';
 import needle from '../fixtures/needle.json' with { type: 'json' };
 
@@ -13,8 +13,21 @@ const nCtx = 8192;
 
 const sideBytes = (type: keyof typeof blockBytes): number => layers * headsKv * nCtx * blockBytes[type];
 
-test('KV memory is the allocation to the byte, and as small as promised', async ({ launch }) => {
-  const { page } = await launch({ settings: { context: { nCtx, typeK: 'f16', typeV: 'f16', recentTokens: 0 } } });
+type ContextPatch = NonNullable<SettingsPatch['context']>;
+
+const plain: ContextPatch = { nCtx, typeK: 'turbo4', typeV: 'turbo4', recentTokens: 0 };
+const shared = shareApp({ settings: { sampling: greedy, context: plain } });
+
+/** The window, with a context as asked. */
+async function windowWith(context: ContextPatch): Promise<AppWindow> {
+  const window = await shared.window();
+  await call(window.page, 'settings.update', { context, apply: {} });
+  await ready(window.page);
+  return window;
+}
+
+test('KV memory is the allocation to the byte, and as small as promised', async () => {
+  const { page } = await windowWith({ ...plain, typeK: 'f16', typeV: 'f16' });
   const measure = async (typeK: CacheType, typeV: CacheType, recentTokens = 0): Promise<number> => {
     await call(page, 'settings.update', { context: { typeK, typeV, recentTokens }, apply: {} });
     const { memory, context } = await ready(page);
@@ -24,7 +37,6 @@ test('KV memory is the allocation to the byte, and as small as promised', async 
     await expect.poll(() => kvBytesShown(page)).toBe(allocated);
     return allocated;
   };
-  await ready(page);
   const f16 = await measure('f16', 'f16');
   const turbo4 = await measure('turbo4', 'turbo4');
   const turbo3 = await measure('turbo3', 'turbo3');
@@ -44,12 +56,8 @@ test('KV memory is the allocation to the byte, and as small as promised', async 
   expect(f16 / turbo3).toBeGreaterThanOrEqual(4.9);
 });
 
-test('a needle in a pasted text is found under turbo3 at 8K', async ({ launch }) => {
-  test.setTimeout(180_000);
-  const { app, page } = await launch({
-    settings: { sampling: greedy, context: { nCtx, typeK: 'turbo3', typeV: 'turbo3' } },
-  });
-  await ready(page);
+test('a needle in a pasted text is found under turbo3 at 8K', async () => {
+  const { app, page } = await windowWith({ ...plain, typeK: 'turbo3', typeV: 'turbo3' });
   const end = needle.prompt.lastIndexOf('\n\n');
   await app.evaluate(({ clipboard }, text) => clipboard.writeText(text), needle.prompt.slice(0, end));
   await page.getByTestId('composer').focus();
@@ -61,9 +69,8 @@ test('a needle in a pasted text is found under turbo3 at 8K', async ({ launch })
   await expect(page.getByTestId('meter-types')).toContainText('turbo3');
 });
 
-test('another context length and cache type keep the chat', async ({ launch }) => {
-  const { page } = await launch({ settings: { sampling: greedy } });
-  await ready(page);
+test('another context length and cache type keep the chat', async () => {
+  const { page } = await windowWith(plain);
   await ask(page, 'What is a compiler?');
 
   await page.getByTestId('settings-open').click();

@@ -3,9 +3,9 @@ import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, type Page } from '@playwright/test';
 import { makePdf } from '@/test/fixtures/documents/pdf';
-import { attachFile, chooseFiles, test } from '../app';
+import { attachFile, chooseFiles, shareApp, test } from '../app';
 import { call } from '../chat';
-import { axe } from '../moments';
+import { axe, axeInBoth } from '../moments';
 
 const question = 'Why is it said that “nobody ever rows to the far lighthouse”?';
 const answer = [
@@ -15,43 +15,44 @@ const answer = [
   '```\nprint("no line of the document is like this")\n```',
 ].join('\n\n');
 
-async function openAnswer(page: Page, documentId: string): Promise<void> {
+async function openAnswer(page: Page, documentId: string, title: string): Promise<void> {
   const base = { createdAt: 1 };
   const attachments = [{ documentId, name: 'lamps.pdf', part: { kind: 'whole' as const } }];
   await call(page, 'chats.import', {
     chat: {
-      ...{ id: 'citing', title: 'The lamp', createdAt: 1, updatedAt: 1, pinned: false, folder: null },
-      ...{ systemPrompt: '', leafId: 'a' },
+      ...{ id: title, title, createdAt: 1, updatedAt: 1, pinned: false, folder: null },
+      ...{ systemPrompt: '', leafId: `a-${title}` },
       messages: [
-        { ...base, id: 'q', parentId: null, role: 'user', text: question, attachments },
-        { ...base, id: 'a', parentId: 'q', role: 'assistant', text: answer, stopReason: 'end-of-turn' },
+        { ...base, id: `q-${title}`, parentId: null, role: 'user', text: question, attachments },
+        {
+          ...{ ...base, id: `a-${title}`, parentId: `q-${title}`, role: 'assistant', text: answer },
+          stopReason: 'end-of-turn',
+        },
       ],
     },
   });
-  await page.getByTestId('chat-item').filter({ hasText: 'The lamp' }).getByRole('button').first().click();
+  await page.getByTestId('chat-item').filter({ hasText: title }).getByRole('button').first().click();
 }
 
 /** In both themes, once their colors are there. */
 async function expectAccessible(page: Page): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await expect(page.locator('html.dark')).toHaveCount(colorScheme === 'dark' ? 1 : 0);
-    // what inherits a color changes behind its parent
-    await expect(async () => expect((await axe(page)).violations).toEqual([])).toPass();
-  }
+  // what inherits a color changes behind its parent
+  await expect(async () => expect(await axeInBoth(page)).toEqual([])).toPass();
 }
 
-test('what an answer cites leads to its place, and what no document has is marked', async ({ launch, dataDir }) => {
+const shared = shareApp();
+
+test('what an answer cites leads to its place, and what no document has is marked', async () => {
+  const { app, page } = await shared.window();
+  const dataDir = shared.dataDir();
   const pdf = path.join(dataDir, 'lamps.pdf');
   const lines = ['The lamp was lit at', 'nine in the evening.', '', 'The boat was painted', 'green by hand.'];
   await writeFile(pdf, makePdf([{ lines: ['Lamps'] }, { lines: lines.slice(0, 2) }, { lines: lines.slice(3) }]));
-  const { app, page } = await launch();
-  await page.waitForFunction(() => 'concertina' in window);
   await chooseFiles(app, pdf);
   const [jobId] = await call(page, 'documents.attachFromDialog', undefined);
   const job = async () => (await call(page, 'documents.jobs', undefined)).find(({ id }) => id === jobId);
   await expect.poll(async () => (await job())?.state).toBe('done');
-  await openAnswer(page, (await job())?.document?.id ?? '');
+  await openAnswer(page, (await job())?.document?.id ?? '', 'cited-words');
 
   const doubts = page.getByTestId('doubt');
   const invented = ['"the lamp was never lit on a Sunday at all"', 'page 300', 'The boat was sold to a king.'];
@@ -92,12 +93,12 @@ async function inkUnderMarks(page: Page): Promise<number[]> {
   });
 }
 
-test('a citation leads to the picture of its page, with its words marked', async ({ launch, dataDir }) => {
+test('a citation leads to the picture of its page, with its words marked', async () => {
+  const { app, page } = await shared.window();
+  const dataDir = shared.dataDir();
   const pdf = path.join(dataDir, 'lamps.pdf');
   const lines = ['The lamp was lit at', 'nine in the evening.'];
   await writeFile(pdf, makePdf([{ lines: ['Lamps'] }, { lines: ['', '', ...lines] }, { lines: ['The boat'] }]));
-  const { app, page } = await launch();
-  await page.waitForFunction(() => 'concertina' in window);
   await chooseFiles(app, pdf);
   const [jobId] = await call(page, 'documents.attachFromDialog', undefined);
   const job = async () => (await call(page, 'documents.jobs', undefined)).find(({ id }) => id === jobId);
@@ -105,7 +106,7 @@ test('a citation leads to the picture of its page, with its words marked', async
   const documentId = (await job())?.document?.id ?? '';
   // the copy is what is shown: the file itself may be gone by then
   await rm(pdf);
-  await openAnswer(page, documentId);
+  await openAnswer(page, documentId, 'cited-page');
 
   const quotation = page.getByTestId('citation').filter({ hasText: 'The lamp was lit' });
   const view = (name: string) => page.getByRole('group', { name: 'View' }).getByText(name, { exact: true });

@@ -41,7 +41,6 @@ test('the first start is ready to chat with the embedded model', async ({ launch
 
 test.describe('an answer', () => {
   const shared = shareApp({ settings: { sampling: endless }, held: { endless: true } });
-  test.afterEach(() => shared.gates().pieces.open());
 
   test('streams, and the meter shows its figures', async () => {
     const page = await standing(shared);

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { expect, type Locator, type Page } from '@playwright/test';
 import { makePdf } from '@/test/fixtures/documents/pdf';
 import { startHub } from '@/test/fixtures/hub/server';
-import { chooseFiles, killEngine, test, tinyModel } from '../app';
+import { chooseFiles, killEngine, shareApp, test, tinyModel } from '../app';
 import { answers, answerText, call, ended, endless, greedy, questions, ready, streaming } from '../chat';
 import { writeChats } from '../chatFiles';
 import { hubModels, tinyRepo } from '../hubModels';
@@ -140,88 +140,91 @@ test('a first answer, and questions about a document', async ({ launch, dataDir 
   });
 });
 
-test('documents that do not fit, that are locked, and that cannot be read', async ({ launch, dataDir }) => {
-  const { app, page } = await launch({ model: tinyModel, settings: { sampling: greedy, context: { nCtx: 1024 } } });
-  await ready(page);
-  const long = path.join(dataDir, 'long.pdf');
-  const lines = Array(14).fill('The keeper lit the lamp at nine in the evening and wrote the hour into the book.');
-  await writeFile(long, makePdf(Array.from({ length: 8 }, () => ({ lines }))));
-  await chooseFiles(app, long);
-  await open(page, page.getByTestId('attach'), 'Shift+Tab');
-  await expect(page.getByTestId('offer-passages')).toBeVisible();
-  await expect(composer(page)).toBeFocused();
-  await open(page, page.getByTestId('offer-passages'), 'Shift+Tab');
-  await expect(page.getByTestId('no-fit')).toHaveCount(0);
-  await well(page);
-  await press(page, 'Control+l');
-  await page.keyboard.type('When was the lamp lit?');
-  await open(page, page.getByTestId('card-words'), 'Shift+Tab');
-  await expect(page.getByTestId('search-words')).toBeVisible();
-  await press(page, 'Escape');
-  await expect(page.getByTestId('card-words')).toBeFocused();
-  await open(page, page.getByTestId('draft-tokens'));
-  await expect(page.getByTestId('budget-details')).toBeVisible();
-  await press(page, 'Escape');
-  await expect(page.getByTestId('draft-tokens')).toBeFocused();
+test.describe('in a short context', () => {
+  const shared = shareApp({ model: tinyModel, settings: { sampling: greedy, context: { nCtx: 1024 } } });
 
-  const locked = path.join(dataDir, 'locked.pdf');
-  await writeFile(locked, makePdf([{ lines: ['The boat'] }], { password: 'sesame 12' }));
-  const odd = path.join(dataDir, 'odd.pdf');
-  await writeFile(odd, '%PDF-1.7 and nothing else');
-  await chooseFiles(app, locked, odd);
-  await open(page, page.getByTestId('attach'), 'Shift+Tab');
-  const card = (state: string) => page.locator(`[data-testid="document-card"][data-state="${state}"]`);
-  await expect(card('failed')).toHaveCount(1);
-  await expect(card('locked')).toHaveCount(1);
-  await open(page, button(page, 'Remove odd.pdf'), 'Shift+Tab');
-  await expect(card('failed')).toHaveCount(0);
-  await well(page);
-  await tabTo(page, page.getByLabel('Password of locked.pdf'), 'Shift+Tab');
-  await page.keyboard.type('sesame 12');
-  await press(page, 'Enter');
-  await expect(card('ready')).toHaveCount(2);
-  await press(page, 'Control+l');
-  await expect(page.getByTestId('send')).toBeEnabled();
-  await answered(page, () => press(page, 'Enter'));
-});
-
-test('a comparison of cache types', async ({ launch }) => {
-  test.setTimeout(240_000);
-  const { page } = await launch({ model: tinyModel, settings: { sampling: greedy, context: { nCtx: 1024 } } });
-  await ready(page);
-  await press(page, 'Control+Shift+P');
-  await page.keyboard.type('compare');
-  await press(page, 'Enter');
-  await expect(page.getByTestId('compare-view')).toBeVisible();
-  await well(page);
-  await tabTo(page, page.getByTestId('compare-prompt'));
-  await page.keyboard.type('The lamps of the harbor burn all night. '.repeat(6));
-
-  const rows = page.getByTestId('compare-configuration');
-  await expect(rows).toHaveCount(5);
-  for (let left = 4; left > 1; left--) {
-    await open(page, rows.last().getByRole('button', { name: 'Remove' }));
-    await expect(rows).toHaveCount(left);
+  test('documents that do not fit, that are locked, and that cannot be read', async () => {
+    const { app, page } = await shared.window();
+    const dataDir = shared.dataDir();
+    const long = path.join(dataDir, 'long.pdf');
+    const lines = Array(14).fill('The keeper lit the lamp at nine in the evening and wrote the hour into the book.');
+    await writeFile(long, makePdf(Array.from({ length: 8 }, () => ({ lines }))));
+    await chooseFiles(app, long);
+    await open(page, page.getByTestId('attach'), 'Shift+Tab');
+    await expect(page.getByTestId('offer-passages')).toBeVisible();
+    await expect(composer(page)).toBeFocused();
+    await open(page, page.getByTestId('offer-passages'), 'Shift+Tab');
+    await expect(page.getByTestId('no-fit')).toHaveCount(0);
     await well(page);
-    await tabTo(page, page.getByTestId('compare-prompt'), 'Shift+Tab');
-  }
-  await expect(page.getByTestId('compare-start')).toBeEnabled();
-  await open(page, page.getByTestId('compare-start'));
-  const run = page.getByTestId('compare-run');
-  await expect(run).toHaveAttribute('data-state', 'done', { timeout: 180_000 });
-  await well(page);
-  await expect(page.getByTestId('compare-verdict')).toBeVisible();
-  await open(page, page.getByTestId('compare-back'), 'Shift+Tab');
-  const kept = page.getByTestId('compare-run-item');
-  await expect(kept).toHaveCount(1);
-  await open(page, kept.getByRole('button', { name: /^Remove/ }));
-  await expect(button(page, 'Cancel')).toBeFocused();
-  await press(page, 'Tab', 'Enter');
-  await expect(kept).toHaveCount(0);
-  await well(page);
-  await open(page, page.getByTestId('compare-close'), 'Shift+Tab');
-  await expect(page.getByTestId('compare-view')).toBeHidden();
-  await well(page);
+    await press(page, 'Control+l');
+    await page.keyboard.type('When was the lamp lit?');
+    await open(page, page.getByTestId('card-words'), 'Shift+Tab');
+    await expect(page.getByTestId('search-words')).toBeVisible();
+    await press(page, 'Escape');
+    await expect(page.getByTestId('card-words')).toBeFocused();
+    await open(page, page.getByTestId('draft-tokens'));
+    await expect(page.getByTestId('budget-details')).toBeVisible();
+    await press(page, 'Escape');
+    await expect(page.getByTestId('draft-tokens')).toBeFocused();
+
+    const locked = path.join(dataDir, 'locked.pdf');
+    await writeFile(locked, makePdf([{ lines: ['The boat'] }], { password: 'sesame 12' }));
+    const odd = path.join(dataDir, 'odd.pdf');
+    await writeFile(odd, '%PDF-1.7 and nothing else');
+    await chooseFiles(app, locked, odd);
+    await open(page, page.getByTestId('attach'), 'Shift+Tab');
+    const card = (state: string) => page.locator(`[data-testid="document-card"][data-state="${state}"]`);
+    await expect(card('failed')).toHaveCount(1);
+    await expect(card('locked')).toHaveCount(1);
+    await open(page, button(page, 'Remove odd.pdf'), 'Shift+Tab');
+    await expect(card('failed')).toHaveCount(0);
+    await well(page);
+    await tabTo(page, page.getByLabel('Password of locked.pdf'), 'Shift+Tab');
+    await page.keyboard.type('sesame 12');
+    await press(page, 'Enter');
+    await expect(card('ready')).toHaveCount(2);
+    await press(page, 'Control+l');
+    await expect(page.getByTestId('send')).toBeEnabled();
+    await answered(page, () => press(page, 'Enter'));
+  });
+
+  test('a comparison of cache types', async () => {
+    test.setTimeout(240_000);
+    const { page } = await shared.window();
+    await press(page, 'Control+Shift+P');
+    await page.keyboard.type('compare');
+    await press(page, 'Enter');
+    await expect(page.getByTestId('compare-view')).toBeVisible();
+    await well(page);
+    await tabTo(page, page.getByTestId('compare-prompt'));
+    await page.keyboard.type('The lamps of the harbor burn all night. '.repeat(6));
+
+    const rows = page.getByTestId('compare-configuration');
+    await expect(rows).toHaveCount(5);
+    for (let left = 4; left > 1; left--) {
+      await open(page, rows.last().getByRole('button', { name: 'Remove' }));
+      await expect(rows).toHaveCount(left);
+      await well(page);
+      await tabTo(page, page.getByTestId('compare-prompt'), 'Shift+Tab');
+    }
+    await expect(page.getByTestId('compare-start')).toBeEnabled();
+    await open(page, page.getByTestId('compare-start'));
+    const run = page.getByTestId('compare-run');
+    await expect(run).toHaveAttribute('data-state', 'done', { timeout: 180_000 });
+    await well(page);
+    await expect(page.getByTestId('compare-verdict')).toBeVisible();
+    await open(page, page.getByTestId('compare-back'), 'Shift+Tab');
+    const kept = page.getByTestId('compare-run-item');
+    await expect(kept).toHaveCount(1);
+    await open(page, kept.getByRole('button', { name: /^Remove/ }));
+    await expect(button(page, 'Cancel')).toBeFocused();
+    await press(page, 'Tab', 'Enter');
+    await expect(kept).toHaveCount(0);
+    await well(page);
+    await open(page, page.getByTestId('compare-close'), 'Shift+Tab');
+    await expect(page.getByTestId('compare-view')).toBeHidden();
+    await well(page);
+  });
 });
 
 test('a model: found, downloaded, chatted with, deleted and had back', async ({ launch, dataDir }) => {

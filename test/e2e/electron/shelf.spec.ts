@@ -34,8 +34,7 @@ async function stats(page: Page) {
 }
 
 async function violations(page: Page): Promise<string[]> {
-  const { violations: list, passes } = await axe(page);
-  expect(passes.length).toBeGreaterThan(15);
+  const { violations: list } = await axe(page);
   return list.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`);
 }
 
