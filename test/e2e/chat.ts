@@ -5,8 +5,8 @@ import type { EngineStatus } from '@/electron/contract/engine';
 import type { Envelope } from '@/electron/contract/rpc';
 import type { SettingsPatch } from '@/electron/contract/settings';
 
-/** Greedy, so that an answer is the same each time. Alone it makes the tiny model repeat itself for ever now and then. */
-export const greedy: SettingsPatch['sampling'] = { temperature: 0, seed: 1, repeatPenalty: 1.1, maxTokens: 400 };
+/** Greedy, so that an answer is the same each time, and no longer than most tests need one. Alone it makes the tiny model repeat itself for ever now and then. */
+export const greedy: SettingsPatch['sampling'] = { temperature: 0, seed: 1, repeatPenalty: 1.1, maxTokens: 48 };
 
 /** Nearly uniform over the vocabulary: no answer repeats itself. With `held: { endless: true }` none ends by itself either. */
 export const endless: SettingsPatch['sampling'] = { temperature: 5, topK: 0, topP: 1, minP: 0, seed: 1 };

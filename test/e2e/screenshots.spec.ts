@@ -352,7 +352,7 @@ for (const theme of ['light', 'dark'] as const) {
         const hub = start.hub ? await startHub(hubModels(path.join(dataDir, 'of-the-hub'))) : null;
         const home = start.home && { HOME: path.join(dataDir, 'home') };
         const env = { ...start.env, ...(hub && { HF_ENDPOINT: hub.url }), ...home };
-        const window = await launch({ env, settings: { theme, sampling: greedy, ...settings } });
+        const window = await launch({ env, settings: { theme, sampling: { ...greedy, maxTokens: 400 }, ...settings } });
         const { page } = window;
         await resizeWindow(window, ...size);
         await ready(page);
