@@ -17,9 +17,10 @@ export default defineConfig({
   expect: { timeout: 40_000 },
   forbidOnly: Boolean(process.env.CI),
   projects: [
+    // first: one file, beside which the other worker would have nothing to do at the end
+    { name: 'dist', testMatch: 'dist.spec.ts' },
     { name: 'electron', testMatch: 'electron/*.spec.ts' },
     { name: 'browser', testMatch: 'browser/*.spec.ts' },
-    { name: 'dist', testMatch: 'dist.spec.ts' },
     { name: 'installed', testMatch: 'installed.spec.ts' },
     { name: 'source', testMatch: 'source.spec.ts' },
     { name: 'screenshots', testMatch: 'screenshots.spec.ts' },

@@ -1,6 +1,6 @@
 // `npm run fuzz`: input that nobody means well, against the real code. Each target has a process of its own, so that what ends it
 // is found and saved; what was found once is replayed first (test/fuzz/corpus). Prints one line of figures for each target, and
-// ends with 1 where something crashed, hung or failed without a reason.
+// ends with 1 where something crashed, hung or failed without a reason. Two targets run at a time, a core each.
 // CLI: npm run fuzz -- [--target gguf,ipc] [--seed 1] [--seconds 10 | --cases 1000] [--first 0] [--replay FILE] [--sanitize]
 
 import { fork } from 'node:child_process';
@@ -12,6 +12,7 @@ import { buildEngine } from '../../native/prepare/build.mjs';
 import { BUILD, ROOT } from '../../native/prepare/paths.mjs';
 import { run as runProgram } from '../../native/prepare/process.mjs';
 import { CommandError, list, number, OptionError, runCommand } from '../bench/command.mjs';
+import { twoAtATime } from '../programs.mjs';
 
 /** in the order of their lines */
 export const TARGETS = ['gguf', 'sessions', 'chats', 'documents', 'ipc', 'http'];
@@ -66,7 +67,7 @@ async function main(args) {
   if (values.sanitize) Object.assign(process.env, await sanitizedEngine());
   await bundleForNode('child', 'test/fuzz/child.ts', FOLDER);
   let failed = 0;
-  for (const target of targets) {
+  await twoAtATime(targets, async (target) => {
     const figures = noFigures();
     const started = performance.now();
     const replayed = values.replay ? [values.replay] : corpusOf(target);
@@ -78,7 +79,7 @@ async function main(args) {
     for (const [file, text] of sanitizerReports()) report(target, figures, file, text);
     if (figures.crashes + figures.hangs > 0) failed++;
     console.log(lineOf(target, seed, figures, (performance.now() - started) / 1000, replayed.length));
-  }
+  });
   // as the stages of the tests end
   console.log(`${targets.length - failed} passed, ${failed} failed`);
   process.exitCode = failed > 0 ? 1 : 0;
