@@ -1,4 +1,4 @@
-/** Starts the built app in its real window, each test with a data folder of its own. */
+/** Starts the built app in its real window, on a data folder of each test or, where nothing depends on that, of several. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';

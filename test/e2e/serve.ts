@@ -1,7 +1,8 @@
 /** Headless mode for the tests: the real server as its own process, and Debian's Chromium in front of it. */
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
-import { type Browser, test as base, chromium, expect, type Page } from '@playwright/test';
+import path from 'node:path';
+import { type Browser, test as base, chromium, expect, type Page, type TestInfo } from '@playwright/test';
 import { type Server, spawnServer } from '../fixtures/headlessApp';
 import { keepCalibrations, takeCalibrations } from './calibrations';
 
@@ -18,8 +19,17 @@ const chromiumArgs = [
 
 export const test = base.extend<
   { serverEnv: Record<string, string>; server: Server; browserPage: Page },
-  { browserOfDebian: Browser }
+  { browserOfDebian: Browser; sharedServer: Server }
 >({
+  /** of all tests of a worker that ask for it */
+  sharedServer: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the needed fixtures off the pattern
+    async ({}, use, info) => {
+      await withServer(path.join(info.project.outputDir, `shared-server-${info.workerIndex}`), {}, use);
+    },
+    { scope: 'worker' },
+  ],
+
   browserOfDebian: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the needed fixtures off the pattern
     async ({}, use) => {
@@ -33,18 +43,10 @@ export const test = base.extend<
   serverEnv: {},
 
   server: async ({ serverEnv }, use, info) => {
-    const data = info.outputPath('data');
-    await mkdir(data, { recursive: true });
-    await takeCalibrations(data);
-    const server = await spawnServer(data, serverEnv);
-    const { child } = server;
-    await use(server);
-    if (info.status !== info.expectedStatus) {
-      await info.attach('output of the server', { body: server.output(), contentType: 'text/plain' });
-    }
-    child.kill('SIGTERM');
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-    await keepCalibrations(data);
+    await withServer(info.outputPath('data'), serverEnv, async (server) => {
+      await use(server);
+      await attachOutput(server, info);
+    });
   },
 
   // English, unless a test asks for another language
@@ -59,6 +61,34 @@ export const test = base.extend<
     await context.close();
   },
 });
+
+/** For tests that need no data folder and no environment of their own: what the others leave behind must not matter to them. */
+export const sharing = test.extend({
+  server: async ({ sharedServer }, use, info) => {
+    await use(sharedServer);
+    await attachOutput(sharedServer, info);
+  },
+});
+
+async function withServer(
+  data: string,
+  env: Record<string, string>,
+  use: (server: Server) => Promise<void>,
+): Promise<void> {
+  await mkdir(data, { recursive: true });
+  await takeCalibrations(data);
+  const server = await spawnServer(data, env);
+  const { child } = server;
+  await use(server);
+  child.kill('SIGTERM');
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  await keepCalibrations(data);
+}
+
+async function attachOutput(server: Server, info: TestInfo): Promise<void> {
+  if (info.status === info.expectedStatus) return;
+  await info.attach('output of the server', { body: server.output(), contentType: 'text/plain' });
+}
 
 /** The page shows an engine with a model. */
 export const ready = (page: Page): Promise<void> =>

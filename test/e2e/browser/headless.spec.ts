@@ -9,7 +9,7 @@ import { WebSocket } from 'ws';
 import { socketProtocols } from '@/electron/contract/rpc';
 import { root } from '../app';
 import { answers, ask, questions, send } from '../chat';
-import { test } from '../serve';
+import { test as own, sharing as test } from '../serve';
 
 const ready = (page: Page): Promise<void> =>
   expect(page.getByTestId('meter-types')).toContainText('turbo', { timeout: 60_000 });
@@ -116,10 +116,10 @@ test('the socket opens only with the token, and only for pages of this server', 
   }).toEqual({ right: true, wrongToken: false, noToken: false, tokenInAddress: false, foreignPage: false });
 });
 
-test.describe('errors that nothing handles', () => {
-  test.use({ serverEnv: { NODE_OPTIONS: `--require=${path.join(root, 'test', 'e2e', 'fixtures', 'unhandled.cjs')}` } });
+own.describe('errors that nothing handles', () => {
+  own.use({ serverEnv: { NODE_OPTIONS: `--require=${path.join(root, 'test', 'e2e', 'fixtures', 'unhandled.cjs')}` } });
 
-  test('are logged, and the server and its open pages live on', async ({ browserPage: page, server }) => {
+  own('are logged, and the server and its open pages live on', async ({ browserPage: page, server }) => {
     await ready(page);
     server.child.kill('SIGUSR2');
     for (const text of ['a rejection of the test', 'an exception of the test']) {
