@@ -49,6 +49,7 @@ test('a dropped PDF, a chosen Word document: their text, pages and headings', as
     const input = document.querySelector<HTMLInputElement>('#dropped');
     return (window as unknown as AppPage).concertina.attachDroppedFiles([...(input?.files ?? [])]);
   });
+  await page.evaluate(() => document.querySelector('#dropped')?.remove());
   expect(dropped).toMatchObject({ ok: true });
   const [droppedJob] = (dropped as { value: string[] }).value;
   const lamps = await finished(page, droppedJob);
