@@ -40,7 +40,7 @@ const windows: { suffix: string; size: [number, number]; scenes?: string }[] = [
     suffix: '-small',
     size: [720, 640],
     scenes:
-      'chat settings api too-large meter badge diagnostics machine documents no-fit answers compare discover imported details',
+      'chat settings engine api too-large meter badge diagnostics machine documents no-fit answers compare discover imported details',
   },
   { suffix: '-large', size: [1920, 1080], scenes: 'cache-types' },
 ];
@@ -200,6 +200,13 @@ const scenes: Record<string, (stage: Stage) => Promise<unknown>> = {
     await page.getByTestId('machine-measure').click();
     await expect(page.getByTestId('machine-choice')).toBeVisible({ timeout: 60_000 });
     await page.getByTestId('machine-choice').scrollIntoViewIfNeeded();
+  },
+
+  engine: async ({ page }) => {
+    await page.getByTestId('settings-open').click();
+    await page.getByTestId('settings-tab-advanced').click();
+    await page.getByTestId('settings-recent-tokens').scrollIntoViewIfNeeded();
+    await page.getByTestId('settings-recent-tokens').focus();
   },
 
   // a program asks, for as long as the picture takes
