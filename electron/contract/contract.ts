@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { apiEvents, apiOperations } from './api';
 import { chatEvents, chatOperations } from './chatOperations';
-import { compareEvents, compareOperations } from './compare';
+import { compareEvents, compareOperations } from './compare/compare';
 import { documentEvents, documentOperations } from './documents';
 import { engineEvents, engineOperations } from './engine';
 import { errorPayloadSchema } from './errors';

@@ -11,7 +11,7 @@ import {
   compareFrameSchema,
   compareOptionsSchema,
   comparePlanSchema,
-} from './compare';
+} from './compare/compare';
 import {
   capabilitiesSchema,
   generationResultSchema,

@@ -6,7 +6,7 @@
 
 import { statSync } from 'node:fs';
 import { msg } from '@lingui/core/runtime-macro';
-import type { ComparePlan } from '../contract/compare';
+import type { ComparePlan } from '../contract/compare/compare';
 import type { AutoLength, MemoryEstimate } from '../contract/engine';
 import type { ApiSettings, FitRequest, LoadRequest } from '../contract/engineContract';
 import { ConcertinaError, messageOf } from '../contract/errors';

@@ -12,7 +12,7 @@ import {
   type CompareRun,
   compareFormatSchema,
   compareRequestSchema,
-} from '../contract/compare';
+} from '../contract/compare/compare';
 import type { OperationInput } from '../contract/contract';
 import { ConcertinaError, messageOf } from '../contract/errors';
 import { verdictOf } from '../contract/lib/judgement';

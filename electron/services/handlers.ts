@@ -3,7 +3,7 @@
 import { rm } from 'node:fs/promises';
 import { msg } from '@lingui/core/runtime-macro';
 import type { apiOperations } from '../contract/api';
-import type { compareOperations } from '../contract/compare';
+import type { compareOperations } from '../contract/compare/compare';
 import { type AppInfo, type EventName, type EventPayload, type Handlers, operations } from '../contract/contract';
 import { ConcertinaError, stackOf } from '../contract/errors';
 import type { hubOperations } from '../contract/hub';

@@ -12,7 +12,7 @@ import type {
   TrashedChat,
   WordsAlone,
 } from '../../electron/contract/chats';
-import type { CheckPlan, ComparePlan, CompareRun, CompareSummary } from '../../electron/contract/compare';
+import type { CheckPlan, ComparePlan, CompareRun, CompareSummary } from '../../electron/contract/compare/compare';
 import type { AppInfo } from '../../electron/contract/contract';
 import type { DocumentInfo, DocumentJob, DocumentUsage, SearchModel, Section } from '../../electron/contract/documents';
 import type { EngineStatus, LiveStats, Memory, SavedSession } from '../../electron/contract/engine';

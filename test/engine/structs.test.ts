@@ -2,7 +2,7 @@
 
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { qualitySchema } from '@/electron/contract/compareFigures';
+import { qualitySchema } from '@/electron/contract/compare/figures';
 import { capabilitiesSchema, effectiveContextSchema } from '@/electron/contract/engine';
 import { deviceMemorySchema, deviceUseSchema } from '@/electron/contract/fit';
 import { partMemorySchema } from '@/electron/contract/lib/memory';

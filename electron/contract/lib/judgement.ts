@@ -3,7 +3,7 @@
  * and the figures that they come from are in docs/quality.md.
  */
 import { msg } from '@lingui/core/runtime-macro';
-import type { CompareColumn, CompareRun, ModelCheck } from '../compare';
+import type { CompareColumn, CompareRun, ModelCheck } from '../compare/compare';
 import { say, type Translatable } from './language';
 
 /** How much the predictions differ from those of the reference, from nothing to too much. */

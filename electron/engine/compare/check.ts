@@ -5,7 +5,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import type { ToolCalls } from '../../contract/compareFigures';
+import type { ToolCalls } from '../../contract/compare/figures';
 import type { ApiPart } from '../../contract/engineContract';
 import type { Context, Model } from '../native/types';
 import { instructions, type ToolTask, tasks, tools } from './battery';

@@ -5,7 +5,7 @@ import {
   type CompareColumn,
   type CompareConfiguration,
   compareColumnSchema,
-} from '../../contract/compare';
+} from '../../contract/compare/compare';
 import type { CompareTask } from '../../contract/engineContract';
 import { toErrorPayload } from '../../contract/errors';
 import type { ContextSettings } from '../../contract/settings';

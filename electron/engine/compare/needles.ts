@@ -3,7 +3,7 @@
  * one text, so that it is read once; those beside the one that is asked for are there to be mistaken for it.
  */
 
-import type { Needles } from '../../contract/compareFigures';
+import type { Needles } from '../../contract/compare/figures';
 import type { Context, GenerateOptions } from '../native/types';
 
 /** room for the chat template, a question and an answer */

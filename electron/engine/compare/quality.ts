@@ -5,8 +5,8 @@
 
 import { mkdir, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CompareColumn } from '../../contract/compare';
-import type { Agreement, Candidate, Difference, Quality } from '../../contract/compareFigures';
+import type { CompareColumn } from '../../contract/compare/compare';
+import type { Agreement, Candidate, Difference, Quality } from '../../contract/compare/figures';
 import type { Context } from '../native/types';
 import type { Step } from './column';
 

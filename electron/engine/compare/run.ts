@@ -4,8 +4,8 @@
  */
 
 import { msg } from '@lingui/core/runtime-macro';
-import type { CompareColumn, CompareFrame } from '../../contract/compare';
-import type { Quality } from '../../contract/compareFigures';
+import type { CompareColumn, CompareFrame } from '../../contract/compare/compare';
+import type { Quality } from '../../contract/compare/figures';
 import { type CompareFacts, type CompareTask, templateOptionsIn } from '../../contract/engineContract';
 import { ConcertinaError, messageOf } from '../../contract/errors';
 import { whyNoYardstick } from '../../contract/lib/judgement';

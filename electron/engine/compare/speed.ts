@@ -1,7 +1,7 @@
 /** Figures of speed: decoding behind the prompt, again and again, and what they come to. */
 
-import type { CompareFrame, CompareOptions } from '../../contract/compare';
-import { type CurvePoint, candidatesKept, type Speed } from '../../contract/compareFigures';
+import type { CompareFrame, CompareOptions } from '../../contract/compare/compare';
+import { type CurvePoint, candidatesKept, type Speed } from '../../contract/compare/figures';
 import { type TemplateOptions, templateOptionsIn } from '../../contract/engineContract';
 import { answerStats, FrameBatcher } from '../generation';
 import { Meter } from '../meter';

@@ -2,7 +2,7 @@
 
 import { stat } from 'node:fs/promises';
 import { msg } from '@lingui/core/runtime-macro';
-import type { Quality } from '../../contract/compareFigures';
+import type { Quality } from '../../contract/compare/figures';
 import type { EffectiveContext } from '../../contract/engine';
 import type { ApiPart, ApiRequest } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';

@@ -1,5 +1,5 @@
 /** The `.node` as it is (native/addon/addon.cpp). Only this folder sees it; everyone else uses `types.ts`. */
-import type { Quality } from '../../contract/compareFigures';
+import type { Quality } from '../../contract/compare/figures';
 import type { Capabilities } from '../../contract/engine';
 import type { ApiPart, ApiRequest } from '../../contract/engineContract';
 import type { Bandwidth } from '../../contract/machine';

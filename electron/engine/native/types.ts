@@ -7,7 +7,7 @@
 
 import { z } from 'zod';
 import { draftsSchema, stopReasonSchema } from '../../contract/chats';
-import { type Quality, qualitySchema } from '../../contract/compareFigures';
+import { type Quality, qualitySchema } from '../../contract/compare/figures';
 import { type Capabilities, type EffectiveContext, memoryEstimateSchema } from '../../contract/engine';
 import type {
   ApiPart,

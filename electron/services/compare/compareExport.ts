@@ -1,8 +1,8 @@
 /** A run as Markdown: what was compared and on what, a table of figures, the curves, and where the answers part. */
 
 import type { AnswerStats } from '../../contract/chats';
-import type { CompareColumn, CompareFormat, CompareRun } from '../../contract/compare';
-import type { Candidate } from '../../contract/compareFigures';
+import type { CompareColumn, CompareFormat, CompareRun } from '../../contract/compare/compare';
+import type { Candidate } from '../../contract/compare/figures';
 import { missedRecent } from '../../contract/fallbacks';
 import { fewTimed, judgementsOf, verdictOf } from '../../contract/lib/judgement';
 import { allocatedBytes } from '../../contract/lib/memory';

@@ -1,7 +1,7 @@
 /** What every column reads, as the engine is given it: texts in place of ids. */
 import { msg } from '@lingui/core/runtime-macro';
 import { type Attachment, type Chat, releasedOf, titleFrom, withoutReleased } from '../../contract/chats';
-import type { ComparePrompt } from '../../contract/compare';
+import type { ComparePrompt } from '../../contract/compare/compare';
 import type { CompareTask } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
 import type { ChatStore } from '../chats/chatStore';

@@ -13,8 +13,8 @@ import type {
   CompareRequest,
   CompareRun,
   CompareSummary,
-} from '../../contract/compare';
-import { compareRequestSchema } from '../../contract/compare';
+} from '../../contract/compare/compare';
+import { compareRequestSchema } from '../../contract/compare/compare';
 import type { Capabilities } from '../../contract/engine';
 import { type CompareTask, type EngineClient, templateOptionsOf } from '../../contract/engineContract';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';

@@ -10,7 +10,7 @@ import {
   type CompareSummary,
   compareColumnSchema,
   compareRunSchema,
-} from '../../contract/compare';
+} from '../../contract/compare/compare';
 import { ConcertinaError, type ErrorPayload } from '../../contract/errors';
 import { checkOf } from '../../contract/lib/judgement';
 import { SerialQueue } from '../../contract/lib/serialQueue';

@@ -8,7 +8,7 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { msg } from '@lingui/core/runtime-macro';
-import type { ComparePlan } from '../../contract/compare';
+import type { ComparePlan } from '../../contract/compare/compare';
 import type { MemoryEstimate } from '../../contract/engine';
 import {
   type ApiSettings,

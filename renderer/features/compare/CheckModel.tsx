@@ -3,7 +3,7 @@
 import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { useEffect, useState } from 'react';
-import type { CheckPlan, CompareRun, CompareSummary } from '../../../electron/contract/compare';
+import type { CheckPlan, CompareRun, CompareSummary } from '../../../electron/contract/compare/compare';
 import { verdictOf } from '../../../electron/contract/lib/judgement';
 import { say } from '../../../electron/contract/lib/language';
 import { limits } from '../../../electron/contract/limits';

@@ -4,7 +4,7 @@ import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { TriangleAlert } from 'lucide-react';
 import { toast } from 'sonner';
-import type { CompareColumn, CompareRun } from '../../../electron/contract/compare';
+import type { CompareColumn, CompareRun } from '../../../electron/contract/compare/compare';
 import { fewAnswered, fewTimed } from '../../../electron/contract/lib/judgement';
 import { selectChatTitle } from '../../state/lib/openChat';
 import { selectLiveColumn } from '../../state/slices/compare';

@@ -1,8 +1,8 @@
 /** The answer of a column, with a mark where it leaves the reference. */
 import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
-import type { CompareColumn } from '../../../electron/contract/compare';
-import type { Candidate, Difference } from '../../../electron/contract/compareFigures';
+import type { CompareColumn } from '../../../electron/contract/compare/compare';
+import type { Candidate, Difference } from '../../../electron/contract/compare/figures';
 import { selectLiveColumn } from '../../state/slices/compare';
 import { useApp } from '../../state/useApp';
 import { formatCount } from '../../ui/format';

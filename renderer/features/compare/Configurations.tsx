@@ -4,7 +4,7 @@ import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { Plus, X } from 'lucide-react';
 import { useEffect } from 'react';
-import { type ComparePlan, maxConfigurations, minConfigurations } from '../../../electron/contract/compare';
+import { type ComparePlan, maxConfigurations, minConfigurations } from '../../../electron/contract/compare/compare';
 import { allocatedBytes } from '../../../electron/contract/lib/memory';
 import { limits } from '../../../electron/contract/limits';
 import { type CacheChoice, cacheTypes, chosenSides, isBudget } from '../../../electron/contract/settings';

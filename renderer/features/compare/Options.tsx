@@ -2,7 +2,7 @@
 import { plural, t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import type { ReactNode } from 'react';
-import type { ComparePlan } from '../../../electron/contract/compare';
+import type { ComparePlan } from '../../../electron/contract/compare/compare';
 import type { CompareForm } from '../../state/appState';
 import { selectPlan } from '../../state/slices/compare';
 import { useActions, useApp } from '../../state/useApp';

@@ -2,7 +2,7 @@
 import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { Fragment } from 'react';
-import type { CompareRun } from '../../../electron/contract/compare';
+import type { CompareRun } from '../../../electron/contract/compare/compare';
 import { i18n } from '../../language';
 import { cx } from '../../ui/cx';
 import { columnName, stateText } from './columnText';

@@ -5,7 +5,7 @@ import { msg, plural, t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { ArrowLeft, Download, Pencil } from 'lucide-react';
 import { useRef, useState } from 'react';
-import type { CompareColumn, CompareFormat, CompareRun } from '../../../electron/contract/compare';
+import type { CompareColumn, CompareFormat, CompareRun } from '../../../electron/contract/compare/compare';
 import { fewAnswered, type Grade, grades, judgementsOf } from '../../../electron/contract/lib/judgement';
 import { limits } from '../../../electron/contract/limits';
 import { i18n } from '../../language';

@@ -4,7 +4,7 @@ import { plural, t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { RotateCw, Trash2 } from 'lucide-react';
 import { type ReactNode, useEffect, useId, useMemo, useState } from 'react';
-import type { ComparePlan, ComparePrompt, CompareSummary } from '../../../electron/contract/compare';
+import type { ComparePlan, ComparePrompt, CompareSummary } from '../../../electron/contract/compare/compare';
 import { i18n } from '../../language';
 import type { CompareForm } from '../../state/appState';
 import { missingOf, missingOfPrompt, planKey, promptOf } from '../../state/lib/compareForm';

@@ -1,7 +1,7 @@
 /** What a column is and what it is at, in words. */
 import type { MessageDescriptor } from '@lingui/core';
 import { msg, t } from '@lingui/core/macro';
-import type { ColumnStep, CompareColumn, CompareRun, RunState } from '../../../electron/contract/compare';
+import type { ColumnStep, CompareColumn, CompareRun, RunState } from '../../../electron/contract/compare/compare';
 import { missedRecent } from '../../../electron/contract/fallbacks';
 import { i18n } from '../../language';
 import { formatContext, formatPercent, typesText } from '../../ui/format';

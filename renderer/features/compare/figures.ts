@@ -2,7 +2,7 @@
 
 import type { MessageDescriptor } from '@lingui/core';
 import { msg, t } from '@lingui/core/macro';
-import type { CompareColumn } from '../../../electron/contract/compare';
+import type { CompareColumn } from '../../../electron/contract/compare/compare';
 import { fewAnswered } from '../../../electron/contract/lib/judgement';
 import { allocatedBytes } from '../../../electron/contract/lib/memory';
 import { i18n } from '../../language';

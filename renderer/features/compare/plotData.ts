@@ -1,7 +1,7 @@
 /** What the plots of a run show. A plot without figures is left out. */
 import { t } from '@lingui/core/macro';
-import type { CompareColumn, CompareRun } from '../../../electron/contract/compare';
-import type { CurvePoint } from '../../../electron/contract/compareFigures';
+import type { CompareColumn, CompareRun } from '../../../electron/contract/compare/compare';
+import type { CurvePoint } from '../../../electron/contract/compare/figures';
 import { i18n } from '../../language';
 import { formatBytes, formatContext, formatRate } from '../../ui/format';
 import { columnName } from './columnText';

@@ -1,6 +1,6 @@
 /** All plots of a run in one picture, with what their figures hang on below them. */
 import { t } from '@lingui/core/macro';
-import type { CompareRun } from '../../../electron/contract/compare';
+import type { CompareRun } from '../../../electron/contract/compare/compare';
 import { formatCount } from '../../ui/format';
 import { columnName } from './columnText';
 import { seriesStyle } from './seriesStyle';

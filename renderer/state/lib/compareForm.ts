@@ -7,7 +7,7 @@ import {
   type CompareRequest,
   maxConfigurations,
   minConfigurations,
-} from '../../../electron/contract/compare';
+} from '../../../electron/contract/compare/compare';
 import type { OperationInput } from '../../../electron/contract/contract';
 import type { CacheChoice, CacheType } from '../../../electron/contract/settings';
 import type { CompareForm, DraftDocument, FormRow } from '../appState';

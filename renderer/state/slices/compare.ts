@@ -7,7 +7,7 @@ import type {
   ComparePrompt,
   CompareRun,
   CompareSummary,
-} from '../../../electron/contract/compare';
+} from '../../../electron/contract/compare/compare';
 import type { OperationInput, OperationOutput } from '../../../electron/contract/contract';
 import { usualContext } from '../../../electron/contract/settings';
 import { errorPayloadOf } from '../../bridge/client';

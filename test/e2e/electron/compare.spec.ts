@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type ElectronApplication, expect, type Locator, type Page } from '@playwright/test';
-import { type CompareRun, compareRunSchema } from '@/electron/contract/compare';
+import { type CompareRun, compareRunSchema } from '@/electron/contract/compare/compare';
 import { killEngine, test, tinyModel } from '../app';
 import { call, greedy, ready } from '../chat';
 import { noViolations } from '../moments';

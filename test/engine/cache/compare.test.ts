@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type CompareRun, compareRunSchema } from '@/electron/contract/compare';
+import { type CompareRun, compareRunSchema } from '@/electron/contract/compare/compare';
 import type { OperationInput } from '@/electron/contract/contract';
 import { EngineGates } from '../../fixtures/engineGates';
 import { bundleProcesses, startProcesses } from '../processes';

@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type CompareColumn, type CompareRequest, compareRequestSchema } from '@/electron/contract/compare';
+import { type CompareColumn, type CompareRequest, compareRequestSchema } from '@/electron/contract/compare/compare';
 import type { CompareFacts, CompareTask } from '@/electron/contract/engineContract';
 import { type Verdict, verdictOf } from '@/electron/contract/lib/judgement';
 import { contextSettingsSchema } from '@/electron/contract/settings';

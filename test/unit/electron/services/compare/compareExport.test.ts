@@ -1,7 +1,7 @@
 /** A run as a file: what a person reads, what a spreadsheet reads, what can be opened again. */
 import { expect, test } from 'vitest';
 import type { AnswerStats } from '@/electron/contract/chats';
-import { type CompareRun, compareRequestSchema, compareRunSchema } from '@/electron/contract/compare';
+import { type CompareRun, compareRequestSchema, compareRunSchema } from '@/electron/contract/compare/compare';
 import { contextSettingsSchema } from '@/electron/contract/settings';
 import { exportRun } from '@/electron/services/compare/compareExport';
 import { endedRun, newRun } from '@/electron/services/compare/compareStore';

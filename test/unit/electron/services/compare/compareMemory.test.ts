@@ -1,6 +1,6 @@
 /** What a comparison does with the memory of the chat: takes it when it must, and gives it back. */
 import { expect, test, vi } from 'vitest';
-import type { CompareRun } from '@/electron/contract/compare';
+import type { CompareRun } from '@/electron/contract/compare/compare';
 import type { OperationInput } from '@/electron/contract/contract';
 import { say } from '@/electron/contract/lib/language';
 import type { CacheType } from '@/electron/contract/settings';

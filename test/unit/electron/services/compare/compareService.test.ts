@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import type { Attachment } from '@/electron/contract/chats';
-import { type CheckPlan, type CompareRun, compareRunSchema } from '@/electron/contract/compare';
+import { type CheckPlan, type CompareRun, compareRunSchema } from '@/electron/contract/compare/compare';
 import type { OperationInput } from '@/electron/contract/contract';
 import type { GenerateOptions } from '@/electron/engine/native/types';
 import { resolvePrompt } from '@/electron/services/compare/comparePrompt';

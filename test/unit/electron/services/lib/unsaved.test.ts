@@ -3,7 +3,7 @@ import { open, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { Message } from '@/electron/contract/chats';
-import { compareRequestSchema } from '@/electron/contract/compare';
+import { compareRequestSchema } from '@/electron/contract/compare/compare';
 import { contextSettingsSchema } from '@/electron/contract/settings';
 import { ChatStore } from '@/electron/services/chats/chatStore';
 import { CompareStore, newRun } from '@/electron/services/compare/compareStore';

@@ -1,6 +1,6 @@
 /** A comparison in the window: its state as the services tell of it, and what table, sentence and plots make of it. */
 import { describe, expect, it } from 'vitest';
-import type { ColumnStep } from '@/electron/contract/compare';
+import type { ColumnStep } from '@/electron/contract/compare/compare';
 import { placeLabels } from '@/renderer/features/compare/ComparePlot';
 import { columnName, runProgress, stateText, warningsOf } from '@/renderer/features/compare/columnText';
 import { commonBasis, type Figure, figures, formatKld, formatShare } from '@/renderer/features/compare/figures';

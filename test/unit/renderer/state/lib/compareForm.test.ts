@@ -1,6 +1,6 @@
 /** The form of a comparison: what it asks the services for, what keeps it from asking, and the room for its prompt. */
 import { describe, expect, it } from 'vitest';
-import { compareRequestSchema } from '@/electron/contract/compare';
+import { compareRequestSchema } from '@/electron/contract/compare/compare';
 import { promptRoom } from '@/renderer/features/compare/promptRoom';
 import { startWarning } from '@/renderer/features/compare/SetUp';
 import type { CompareForm } from '@/renderer/state/appState';

@@ -1,6 +1,6 @@
 /** What a comparison finds for one configuration. Shares are 0 to 1, KL divergences in nats, rates in tokens per second. */
 import { z } from 'zod';
-import { answerStatsSchema, stopReasonSchema } from './chats';
+import { answerStatsSchema, stopReasonSchema } from '../chats';
 
 const count = z.number().int().min(0);
 const rate = z.number().min(0);

@@ -4,7 +4,7 @@
  * The figures come from the engine process: bytes are its allocation, times its clock, probabilities the full softmax.
  */
 import { z } from 'zod';
-import { attachmentSchema } from './chats';
+import { attachmentSchema } from '../chats';
 import {
   agreementSchema,
   columnAnswerSchema,
@@ -15,14 +15,14 @@ import {
   qualitySchema,
   speedSchema,
   toolCallsSchema,
-} from './compareFigures';
-import { effectiveContextSchema, liveStatsSchema, memoryEstimateSchema } from './engine';
-import { errorPayloadSchema } from './errors';
-import { budgetSchema } from './fit';
-import { translatableSchema } from './lib/language';
-import { idSchema, limits, momentSchema, nothing, operation } from './limits';
-import { modelInfoSchema } from './models';
-import { cacheChoiceSchema, contextSettingsSchema, samplingSettingsSchema } from './settings';
+} from './figures';
+import { effectiveContextSchema, liveStatsSchema, memoryEstimateSchema } from '../engine';
+import { errorPayloadSchema } from '../errors';
+import { budgetSchema } from '../fit';
+import { translatableSchema } from '../lib/language';
+import { idSchema, limits, momentSchema, nothing, operation } from '../limits';
+import { modelInfoSchema } from '../models';
+import { cacheChoiceSchema, contextSettingsSchema, samplingSettingsSchema } from '../settings';
 
 const text = z.string().max(limits.maxMessage);
 const count = z.number().int().min(0);
