@@ -1,4 +1,4 @@
-// Bundles the app into build/app: main, preload, engine, the document process and its thread, the worker threads and
+// Bundles the app into build/app: main, preload, engine, the document process and its thread, the process of tools, the worker threads and
 // headless server as one CommonJS file each, the renderer as a static site. Headless mode runs on Node 22 and the desktop
 // app in Electron 45, but all but the headless server are tested in Electron 33 too: its Chrome 130 and Node 20.18 are
 // the floor of the syntax.
@@ -34,6 +34,7 @@ export const ENTRIES = {
   engine: 'electron/engine/main.ts',
   documents: 'electron/workers/documents/main.ts',
   documentReader: 'electron/workers/documents/reader.ts',
+  tools: 'electron/workers/tools/main.ts',
   worker: 'electron/workers/main.ts',
   serve: 'electron/server/main.ts',
 };

@@ -55,6 +55,12 @@ export const LAYERS = {
     ],
     node: true,
   },
+  // a process of its own: talks to MCP servers, whose messages may be anything
+  'electron/workers/tools': {
+    may: ['electron/contract', 'electron/workers/parentPort'],
+    packages: ['@modelcontextprotocol/sdk', 'cross-spawn', 'zod', '@lingui/core'],
+    node: true,
+  },
   // what shows texts in the language of the window
   'renderer/language': {
     may: ['electron/contract', 'assets/locales'],

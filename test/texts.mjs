@@ -80,7 +80,7 @@ const EXCEPTIONS = [
     ['electron/services/lib/folderLock.ts', 'Concertina already runs with the folder {}{}.'],
   ].map(([file = '', text = '']) => ({ file, text, why: 'put together of English parts: still to be parted' })),
   {
-    file: 'renderer/features/chat/exampleTexts.ts',
+    file: 'renderer/features/chat/welcome/exampleTexts.ts',
     why: 'the built-in model reads English',
   },
   ...[
@@ -89,7 +89,7 @@ const EXCEPTIONS = [
     'What is the total due?',
     'What is the special magic number for harbour?',
   ].map((text) => ({
-    file: 'renderer/features/chat/Welcome.tsx',
+    file: 'renderer/features/chat/welcome/Welcome.tsx',
     text,
     why: 'the built-in model is asked in English',
   })),

@@ -19,7 +19,42 @@ import { chatSearchAnswerSchema, chatSearchSchema } from './lib/textSearch';
 import { idSchema, limits, nothing, operation, textSchema } from './limits';
 import type { EventMap, OperationMap } from './rpc';
 
-// Exported chats. One chat is Markdown, to be read, or JSON, which is complete; a file of JSON holds any number of chats:
+// The title of a chat that nobody named.
+
+/** characters of a title; what is longer is cut at a word */
+const titleLength = 60;
+
+/** From the first line of a first message that says something, without Markdown; null: none does. */
+export function titleFrom(text: string): string | null {
+  // enough for a title, however long the text that was pasted
+  const lines = text.trimStart().slice(0, 4000).split('\n').map(withoutMarkdown);
+  const line = lines.find((one) => /[^\s#*_`~>|=+-]/.test(one));
+  return line === undefined ? null : shortened(line);
+}
+
+function withoutMarkdown(line: string): string {
+  return (
+    line
+      .slice(0, 500)
+      .replace(/^\s*(?:```|~~~).*$/, '')
+      .replace(/^\s*(?:(?:#{1,6}|>|[-*+]|\d{1,3}[.)])\s+)+/, '')
+      .replace(/!?\[([^\]]+)\]\([^)]*\)/g, '$1')
+      // not underscores: they are part of names more often than they are emphasis
+      .replace(/(?<![\w*])(\*{1,3}|~~|`{1,2})(?=\S)([^*`~]+)(?<=\S)\1(?![\w*])/g, '$2')
+      .replace(/\s+/g, ' ')
+      .trim()
+  );
+}
+
+function shortened(line: string): string {
+  const characters = [...line];
+  if (characters.length <= titleLength) return line;
+  const cut = characters.slice(0, titleLength).join('');
+  const space = cut.lastIndexOf(' ');
+  return `${cut.slice(0, space > titleLength / 2 ? space : undefined).trimEnd()}…`;
+}
+
+// Exported chats. Tools that a chat may call are not in them: servers are of one computer. One chat is Markdown, to be read, or JSON, which is complete; a file of JSON holds any number of chats:
 // {"format":"concertina-chats","version":1,"exportedAt":ISO time,"app":version,"chats":[...]}, each as `exportedChatSchema`
 // says; and if requested "documents":[...], each as `exportedDocumentSchema` says. Saved sessions are not in it. The window
 // puts such files together and takes them apart.
@@ -57,7 +92,7 @@ function parsed(text: string): { format?: unknown; version?: unknown; chats?: un
   }
 }
 
-const exportedChatSchema = chatSchema.omit({ damagedLines: true });
+const exportedChatSchema = chatSchema.omit({ damagedLines: true, tools: true });
 export type ExportedChat = z.infer<typeof exportedChatSchema>;
 
 const exportOptionsSchema = z.object({

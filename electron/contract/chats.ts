@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { errorPayloadSchema } from './errors';
 import { briefSchema } from './lib/brief';
 import { idSchema, limits, momentSchema } from './limits';
+import { chatToolsSchema, noTools, toolRoundSchema } from './tools/tools';
 
 // Documents that are attached to a question, and which of their text the model reads.
 
@@ -94,6 +95,8 @@ export const budgetSchema = z.object({
   message: tokens,
   /** what the chat template puts around them */
   template: tokens,
+  /** what the prompt grew by for the tools of the chat */
+  tools: tokens,
   /** the sum of those above: exactly the prompt that the engine would be given */
   total: tokens,
   /** kept free for the answer */
@@ -191,6 +194,8 @@ export const roleSchema = z.enum(['user', 'assistant']);
 /** Why an answer ended. `interrupted`: the engine or the app died; the text up to then is kept. */
 export const stopReasonSchema = z.enum([
   'end-of-turn',
+  /** tools were called as many times in a row as the settings allow */
+  'tool-rounds',
   'stop-string',
   'max-tokens',
   'context-full',
@@ -280,6 +285,8 @@ export const messageSchema = z.object({
    * `text` is what was joined out of them. Else not there.
    */
   summary: summarySchema.optional(),
+  /** Answers only: what was written and called before `text`, which stands behind the results of the last one; else not there. */
+  rounds: z.array(toolRoundSchema).optional(),
 });
 export type Message = z.infer<typeof messageSchema>;
 
@@ -312,45 +319,12 @@ export const chatSchema = chatSummarySchema.extend({
   systemPrompt: z.string().max(limits.maxSystemPrompt).nullable().default(null),
   /** what the model reads in place of the oldest messages, by the branches that it belongs to */
   briefs: z.array(briefSchema).default([]),
+  /** none until a person has chosen some */
+  tools: chatToolsSchema.default(noTools),
   /** lines of the log that could not be read and were set aside; 0 in a healthy chat */
   damagedLines: z.number().int().default(0),
 });
 export type Chat = z.infer<typeof chatSchema>;
-
-// The title of a chat that nobody named.
-
-/** characters of a title; what is longer is cut at a word */
-const titleLength = 60;
-
-/** From the first line of a first message that says something, without Markdown; null: none does. */
-export function titleFrom(text: string): string | null {
-  // enough for a title, however long the text that was pasted
-  const lines = text.trimStart().slice(0, 4000).split('\n').map(withoutMarkdown);
-  const line = lines.find((one) => /[^\s#*_`~>|=+-]/.test(one));
-  return line === undefined ? null : shortened(line);
-}
-
-function withoutMarkdown(line: string): string {
-  return (
-    line
-      .slice(0, 500)
-      .replace(/^\s*(?:```|~~~).*$/, '')
-      .replace(/^\s*(?:(?:#{1,6}|>|[-*+]|\d{1,3}[.)])\s+)+/, '')
-      .replace(/!?\[([^\]]+)\]\([^)]*\)/g, '$1')
-      // not underscores: they are part of names more often than they are emphasis
-      .replace(/(?<![\w*])(\*{1,3}|~~|`{1,2})(?=\S)([^*`~]+)(?<=\S)\1(?![\w*])/g, '$2')
-      .replace(/\s+/g, ' ')
-      .trim()
-  );
-}
-
-function shortened(line: string): string {
-  const characters = [...line];
-  if (characters.length <= titleLength) return line;
-  const cut = characters.slice(0, titleLength).join('');
-  const space = cut.lastIndexOf(' ');
-  return `${cut.slice(0, space > titleLength / 2 ? space : undefined).trimEnd()}…`;
-}
 
 // Passages that left the prompt. They were looked up for one question. When a later one needs the room they go, the oldest
 // questions first, and do not come back: so the prompt of each answer begins as that of the answer before it, and the KV cache

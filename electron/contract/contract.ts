@@ -21,6 +21,7 @@ import { machineEvents, machineOperations } from './machine';
 import { modelEvents, modelOperations } from './models';
 import type { ClientOf, Envelope, EventMap, HandlersOf, InputOf, OperationMap, OutputOf } from './rpc';
 import { settingsEvents, settingsOperations } from './settings';
+import { toolEvents, toolOperations } from './tools/operations';
 
 const appInfoSchema = z.object({
   version: z.string(),
@@ -61,6 +62,7 @@ export const operations = {
   ...fitOperations,
   ...engineOperations,
   ...apiOperations,
+  ...toolOperations,
   ...updateOperations,
 } as const satisfies OperationMap;
 
@@ -90,6 +92,7 @@ export const events = {
   ...machineEvents,
   ...engineEvents,
   ...apiEvents,
+  ...toolEvents,
   ...updateEvents,
 } as const satisfies EventMap;
 

@@ -8,6 +8,7 @@ import { idSchema, momentSchema, nothing, operation } from './limits';
 import { modelInfoSchema } from './models';
 import type { EventMap, OperationMap } from './rpc';
 import { effectiveCacheTypeSchema, ropeSchema } from './settings';
+import { promptCallSchema } from './tools/tools';
 
 export const capabilitiesSchema = z.object({
   /** 'CPU', 'Metal', ... as ggml names it */
@@ -318,6 +319,8 @@ export const generationResultSchema = z.object({
   stopReason: stopReasonSchema,
   text: z.string(),
   thinking: z.string(),
+  /** what the model asks for: the answer goes on when it has the results */
+  toolCalls: z.array(promptCallSchema),
   stats: answerStatsSchema,
 });
 export type GenerationResult = z.infer<typeof generationResultSchema>;

@@ -29,14 +29,20 @@ import { modelInfoSchema } from './models';
 import type { ClientOf, HandlersOf, OperationMap } from './rpc';
 import type { TemplateSettings } from './settings';
 import { contextSettingsSchema, ownSamplingSchema, sessionSettingsSchema } from './settings';
+import { promptCallSchema, promptToolSchema } from './tools/tools';
 
 /** A document of which the same text stands at the beginning of every chat that begins with it; `end`: in UTF-16 units. */
 const leadingDocumentSchema = z.object({ id: z.string(), name: z.string(), end: z.number().int().min(0) });
 
 /** One message as the chat template sees it. */
 const promptMessageSchema = z.object({
-  role: z.enum(['system', ...roleSchema.options]),
+  role: z.enum(['system', ...roleSchema.options, 'tool']),
   content: z.string(),
+  /** of an answer that goes on behind the results of its calls: what it thought before them */
+  thinking: z.string().optional(),
+  /** of an answer; their results follow as messages of the role `tool`, with the id of the call */
+  toolCalls: z.array(promptCallSchema).optional(),
+  toolCallId: z.string().optional(),
   /** of the first question: what its content begins with, one behind the other; no template sees it */
   documents: z.array(leadingDocumentSchema).optional(),
   /** files of images and sound; `at`: where in the content each stands, in UTF-16 units, ascending */
@@ -116,6 +122,9 @@ const promptOptions = {
   ...templateOptions,
   /** text that the answer has already: it goes on behind it, and only what is new comes back */
   continueFrom: answerSoFarSchema.optional(),
+  /** what the model may call, and whether it has to */
+  tools: z.array(promptToolSchema).optional(),
+  mustCall: z.boolean().optional(),
 };
 
 const generateRequestSchema = z.object({
@@ -146,8 +155,9 @@ export type PromptOptions = Pick<GenerateRequest, keyof typeof promptOptions>;
 export type GenerateRequest = z.infer<typeof generateRequestSchema>;
 
 /** Of a request: what its prompt hangs on beside its messages. */
-export function promptOptionsIn({ now, continueFrom, ...asked }: PromptOptions): PromptOptions {
-  return { now, ...templateOptionsIn(asked), ...(continueFrom && { continueFrom }) };
+export function promptOptionsIn({ now, continueFrom, tools, mustCall, ...asked }: PromptOptions): PromptOptions {
+  const called = tools && tools.length > 0 ? { tools, ...(mustCall && { mustCall }) } : {};
+  return { now, ...templateOptionsIn(asked), ...(continueFrom && { continueFrom }), ...called };
 }
 
 export function templateOptionsIn({ thinking, templateVariables }: TemplateOptions): TemplateOptions {

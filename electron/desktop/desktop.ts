@@ -12,7 +12,10 @@ import type { Updater } from '../services/updates/updateService';
 import { shown } from './language';
 import { openExternal } from './security';
 
-export const desktop: Desktop = { chooseModels, chooseDocuments, openExternal, trash: (path) => shell.trashItem(path) };
+export const desktop: Desktop = {
+  ...{ chooseModels, chooseDocuments, confirmProgram, openExternal },
+  trash: (path) => shell.trashItem(path),
+};
 
 function chooseModels(kind: 'files' | 'folder'): Promise<string[]> {
   const options: OpenDialogOptions =
@@ -42,7 +45,20 @@ async function choose(options: OpenDialogOptions): Promise<string[]> {
   return canceled ? [] : filePaths;
 }
 
-// The keyring of the system, for the access token of the hub.
+/** The system's own dialog, which no page can answer. */
+async function confirmProgram(name: string, command: string): Promise<boolean> {
+  const message = shown(msg`Run this program for the tools of ${{ name }}?`);
+  const detail = shown(
+    msg`${{ command: command.slice(0, 2000) }}\n\nIt runs with your rights, without a sandbox: it can read and change your files and use the network. Run only what you trust.`,
+  );
+  const buttons = [shown(msg`Cancel`), shown(msg`Run it`)];
+  const options = { type: 'warning' as const, message, detail, buttons, defaultId: 0, cancelId: 0, noLink: true };
+  const window = BrowserWindow.getFocusedWindow() ?? BrowserWindow.getAllWindows()[0];
+  const { response } = window ? await dialog.showMessageBox(window, options) : await dialog.showMessageBox(options);
+  return response === 1;
+}
+
+// The keyring of the system, for the access token of the hub and the secrets of tool servers.
 
 export const keyring: Keyring = {
   // without a keyring Linux "encrypts" with a password that everyone knows

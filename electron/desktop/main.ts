@@ -51,6 +51,7 @@ async function start(dataFolder: string, openedFiles: OpenedFiles): Promise<void
       openUtilityProcess('Concertina engine', join(bundleFolder, 'engine.cjs'), engineArguments(dataFolder)),
     openInspector: () => openInspector(dataFolder),
     openDocuments: () => openUtilityProcess('Concertina documents', join(bundleFolder, 'documents.cjs')),
+    openTools: () => openUtilityProcess(`Concertina tools ${++toolProcesses}`, join(bundleFolder, 'tools.cjs')),
     bundles: bundleFolder,
     catalog: catalog(),
     thirdPartyNotices: thirdPartyNotices(),
@@ -87,6 +88,7 @@ async function start(dataFolder: string, openedFiles: OpenedFiles): Promise<void
 }
 
 let inspectors = 0;
+let toolProcesses = 0;
 
 /** One may begin while the system still tells of the end of the one before it: hence the numbers. */
 function openInspector(dataFolder: string): ProcessTransport {

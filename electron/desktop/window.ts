@@ -155,6 +155,7 @@ export function setUpMenu(): void {
         item('shelf'),
         item('compare'),
         item('api'),
+        item('tools'),
         separator,
         { role: 'resetZoom', label: shown(msg`Actual size`) },
         { role: 'zoomIn', label: shown(msg`Zoom in`) },

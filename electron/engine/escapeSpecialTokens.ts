@@ -5,6 +5,7 @@
  * A text without marks keeps its bytes, and so its cache.
  */
 import { setImmediate } from 'node:timers/promises';
+import type { PromptTool } from '../contract/tools/tools';
 import type { ChatMessage, Model } from './native/types';
 
 type Vocabulary = Pick<Model, 'tokenize' | 'detokenize'> & { info: Pick<Model['info'], 'vocabSize'> };
@@ -34,14 +35,41 @@ export function marksOf(model: Vocabulary): Promise<Marks> {
 
 export async function withoutMarks(model: Vocabulary, messages: ChatMessage[]): Promise<ChatMessage[]> {
   const marks = await marksOf(model);
-  return messages.map(({ role, content, documents, media }) => {
+  return messages.map(({ role, content, documents, media, thinking, toolCalls, toolCallId }) => {
     const moved = (at: number) => breakMarks(content.slice(0, at), marks).length;
     return {
       ...{ role, content: breakMarks(content, marks) },
       ...(documents && { documents: documents.map((one) => ({ ...one, end: moved(one.end) })) }),
       ...(media && { media: media.map((one) => ({ ...one, at: moved(one.at) })) }),
+      ...(thinking && { thinking: breakMarks(thinking, marks) }),
+      ...(toolCalls && { toolCalls: withoutMarksIn(toolCalls, marks) }),
+      ...(toolCallId !== undefined && { toolCallId: breakMarks(toolCallId, marks) }),
     };
   });
+}
+
+/** Of a request: its messages, and what servers say of their tools. */
+export async function escaped<R extends { messages: ChatMessage[]; tools?: PromptTool[] | undefined }>(
+  model: Vocabulary,
+  request: R,
+): Promise<R> {
+  const messages = await withoutMarks(model, request.messages);
+  if (!request.tools) return { ...request, messages };
+  return { ...request, messages, tools: withoutMarksIn(request.tools, await marksOf(model)) };
+}
+
+/** Every text in it, whatever its form, and every key: both reach the prompt. The same value where there is no mark. */
+export function withoutMarksIn<T>(value: T, marks: Marks): T {
+  if (typeof value === 'string') return breakMarks(value, marks) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const broken = value.map((one) => withoutMarksIn(one, marks));
+    return broken.some((one, index) => one !== value[index]) ? (broken as T) : value;
+  }
+  const entries = Object.entries(value);
+  const broken = entries.map(([key, inner]) => [breakMarks(key, marks), withoutMarksIn(inner, marks)] as const);
+  const changed = broken.some(([key, inner], index) => key !== entries[index]?.[0] || inner !== entries[index]?.[1]);
+  return changed ? (Object.fromEntries(broken) as T) : value;
 }
 
 export function breakMarks(text: string, { all, lengths, first }: Marks): string {
@@ -72,7 +100,7 @@ export function marksFrom(all: ReadonlySet<string>): Marks {
   return {
     all,
     lengths: [...new Set([...all].map(({ length }) => length))],
-    first: firsts.size === 0 ? null : new RegExp([...firsts].map(escaped).join('|'), 'gu'),
+    first: firsts.size === 0 ? null : new RegExp([...firsts].map(literal).join('|'), 'gu'),
   };
 }
 
@@ -81,6 +109,6 @@ function isMark(model: Vocabulary, text: string): boolean {
   return String(model.tokenize(text, { parseSpecial: true })) !== String(model.tokenize(text));
 }
 
-function escaped(sign: string): string {
+function literal(sign: string): string {
   return sign.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }

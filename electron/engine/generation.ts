@@ -50,7 +50,7 @@ export async function writeAnswer(
       frames.add(step.value.text, step.value.thinking);
       step = await generator.next();
     }
-    const { stopReason, text, thinking, cachedTokens, ttftMs, trial } = step.value;
+    const { stopReason, text, thinking, toolCalls, cachedTokens, ttftMs, trial } = step.value;
     keepTrial(context, request.chatId, trial);
     const stats = {
       ...answerStats(step.value, meter.evaluated, context),
@@ -58,7 +58,7 @@ export async function writeAnswer(
       // 0: stopped before the first token
       ttftMs: ttftMs > 0 ? ttftMs + preparedMs : 0,
     };
-    return { stopReason, text, thinking, stats };
+    return { stopReason, text, thinking, toolCalls, stats };
   } finally {
     frames.close();
   }
@@ -82,7 +82,7 @@ export function canceledResult(context: Context, request: GenerateRequest): Gene
     seed: request.sampling.seed ?? 0,
     parts: 1,
   };
-  return { stopReason: 'cancelled', text: '', thinking: '', stats };
+  return { stopReason: 'cancelled', text: '', thinking: '', toolCalls: [], stats };
 }
 
 export function frameIds(request: GenerateRequest): Pick<StreamFrame, 'requestId' | 'chatId' | 'messageId'> {

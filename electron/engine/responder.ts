@@ -6,7 +6,7 @@
 import { msg } from '@lingui/core/runtime-macro';
 import type { ApiPart, ApiRequest } from '../contract/engineContract';
 import { ConcertinaError } from '../contract/errors';
-import { breakMarks, type Marks, marksOf } from './escapeSpecialTokens';
+import { type Marks, marksOf, withoutMarksIn } from './escapeSpecialTokens';
 import type { Loaded } from './modelHolder';
 import { asRefusal, requireSafe } from './native/requestChecks';
 import type { ApiResponse } from './native/types';
@@ -121,22 +121,10 @@ const textFields: Record<string, readonly string[]> = {
  * less strict would find texts in it.
  */
 export function withoutMarks(body: string, fields: readonly string[], marks: Marks): string {
-  let broken = false;
-  const withMarksBroken = (value: unknown): unknown => {
-    if (typeof value === 'string') {
-      const text = breakMarks(value, marks);
-      broken ||= text !== value;
-      return text;
-    }
-    if (Array.isArray(value)) return value.map(withMarksBroken);
-    if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withMarksBroken(inner)]));
-  };
-  const escaped = Object.entries(parseObject(body)).map(([key, value]) => [
-    key,
-    fields.includes(key) ? withMarksBroken(value) : value,
-  ]);
-  return broken ? JSON.stringify(Object.fromEntries(escaped)) : body;
+  const asked = Object.entries(parseObject(body));
+  const broken = asked.map(([key, value]) => [key, fields.includes(key) ? withoutMarksIn(value, marks) : value]);
+  const changed = broken.some(([, value], index) => value !== asked[index]?.[1]);
+  return changed ? JSON.stringify(Object.fromEntries(broken)) : body;
 }
 
 // What clients of the Messages API say in words that the handlers do not know.

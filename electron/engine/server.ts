@@ -21,7 +21,7 @@ import { dispatch, type HandlersOf, type OperationMap, toServerSchema } from '..
 import type { ParentPort, WindowPort } from '../workers/parentPort';
 import { type CompareOutput, serveComparison } from './compare/run';
 import { Embedder, embeddingOptions } from './embedder';
-import { breakMarks, marksOf, withoutMarks } from './escapeSpecialTokens';
+import { breakMarks, escaped, marksOf } from './escapeSpecialTokens';
 import { canceledResult, frameIds, GenerationQueue, type Prepare, writeAnswer, writeAside } from './generation';
 import { toEngineError, withCodedErrors } from './hints';
 import { Prober } from './memory';
@@ -110,8 +110,7 @@ export function createEngineServer(
     const text = await queue.run(idleWork, async (signal) => {
       const loaded = holder.current;
       if (signal.aborted || !loaded) return null;
-      const request = { ...asked, messages: await withoutMarks(loaded.model, asked.messages) };
-      return writeAside(loaded, request, signal);
+      return writeAside(loaded, await escaped(loaded.model, asked), signal);
     });
     return { text };
   }
@@ -142,7 +141,7 @@ export function createEngineServer(
     const answer = queue.run(asked.requestId, async (signal) => {
       const loaded = holder.require();
       if (signal.aborted) return canceledResult(loaded.context, asked);
-      const request = { ...asked, messages: await withoutMarks(loaded.model, asked.messages) };
+      const request = await escaped(loaded.model, asked);
       const prepare: Prepare = (onStep) => sessions.prepare(loaded, request, signal, onStep);
       const result = await writeAnswer(loaded, request, signal, (frame) => output.frame(frame), prepare);
       const { promptTokens, cachedTokens, promptTokensPerSecond } = result.stats;
@@ -207,15 +206,17 @@ export function createEngineServer(
       await responder.respond(request).finally(() => idle.startIfStopped());
     },
     responseTaken: async ({ requestId, bytes }) => responder.taken(requestId, bytes),
-    async countTokens({ messages, ...options }) {
+    async countTokens(asked) {
       const model = holder.requireModel();
-      return { tokens: await counterOf(model).countChat(await withoutMarks(model, messages), options, countMedia) };
+      const { messages, ...options } = await escaped(model, asked);
+      return { tokens: await counterOf(model).countChat(messages, options, countMedia) };
     },
-    spared: ({ messages, ...options }) =>
+    spared: (asked) =>
       queue
         .run(sparedQuestion, async () => {
           const loaded = holder.require();
-          return sessions.spared(loaded, await withoutMarks(loaded.model, messages), options);
+          const { messages, ...options } = await escaped(loaded.model, asked);
+          return sessions.spared(loaded, messages, options);
         })
         // it may have stood where the idle save would have been
         .finally(() => idle.start()),

@@ -128,6 +128,7 @@ function openServices(dataFolder: string, firstProbe: boolean, log = logOf(dataF
     openEngine: () => forkProcess(join(appFolder, 'engine.cjs'), engineArguments(dataFolder)),
     openInspector: () => openInspector(dataFolder),
     openDocuments: () => forkProcess(join(appFolder, 'documents.cjs')),
+    openTools: () => forkProcess(join(appFolder, 'tools.cjs')),
     bundles: appFolder,
     catalog: join(root, 'assets', 'catalog', 'models.json'),
     thirdPartyNotices: join(appFolder, 'THIRD-PARTY-NOTICES.txt'),

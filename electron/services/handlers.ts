@@ -41,6 +41,7 @@ import type { PowerWatch } from './machine/power';
 import type { ModelLibrary } from './models/modelLibrary';
 import type { PresetStore } from './settings/presetStore';
 import type { SettingsService } from './settings/settingsStore';
+import { createToolHandlers, type Tools } from './tools/toolService';
 import type { UpdateService } from './updates/updateService';
 
 /** What only a desktop can do; headless mode has none of it. */
@@ -48,6 +49,8 @@ export interface Desktop {
   /** paths that a person chose; empty when they thought better of it */
   chooseModels(kind: 'files' | 'folder'): Promise<string[]>;
   chooseDocuments(): Promise<string[]>;
+  /** whether the program of a tool server may run */
+  confirmProgram(name: string, command: string): Promise<boolean>;
   /** to the trash of the system */
   trash(path: string): Promise<void>;
   openExternal(url: string): Promise<void>;
@@ -90,6 +93,7 @@ interface HandlerParts {
   api: ApiService;
   localApi: LocalApi;
   updates: UpdateService;
+  toolParts: Tools;
 }
 
 /** Runs one call of the contract, wherever it came from; never throws. */
@@ -138,6 +142,8 @@ function createHandlers(parts: HandlerParts): Handlers {
       throw new ConcertinaError('not-found', msg`The file THIRD-PARTY-NOTICES.txt of the app is missing.`, hint);
     },
     'app.openExternal': async ({ url }) => requireDesktop(desktop).openExternal(url),
+
+    ...createToolHandlers(parts.toolParts),
 
     'updates.status': async () => parts.updates.current(),
     'updates.check': () => parts.updates.check(),
@@ -284,6 +290,7 @@ export function eventSources(
     onApi: [parts.localApi.changed],
     onUnsaved: [parts.unsaved.changed],
     onUpdates: [parts.updates.changed],
+    onTools: [parts.toolParts.tools.changed],
   };
 }
 

@@ -36,6 +36,7 @@ import type { PowerWatch } from './machine/power';
 import { type ModelLibrary, setUpModels } from './models/modelLibrary';
 import { openSettings } from './settings/openSettings';
 import type { SettingsService } from './settings/settingsStore';
+import { setUpTools } from './tools/toolService';
 import { type Updater, UpdateService } from './updates/updateService';
 
 export interface ServicesOptions {
@@ -49,6 +50,8 @@ export interface ServicesOptions {
   openInspector: () => ProcessTransport;
   /** a process that reads one document */
   openDocuments: () => ProcessTransport;
+  /** the process that talks to MCP servers */
+  openTools: () => ProcessTransport;
   /** folder of the bundles of worker threads and of pdf.js's character maps (cmaps) */
   bundles: string;
   /** file of the suggested models */
@@ -160,8 +163,14 @@ export async function createServices(options: ServicesOptions): Promise<Services
   void searchModel.look();
   const shelf = new ShelfStore(shelfFile, documents.store).keepIn(unsaved, 'the shelf');
   await shelf.load();
+  const toolParts = await setUpTools({
+    ...{ path: join(dataFolder, 'tools.json'), keyring: options.keyring, unsaved, log, chats, engine },
+    openProcess: options.openTools,
+    systemPrompt: () => settings.get().systemPrompt,
+    confirm: desktop && ((name, command) => desktop.confirmProgram(name, command)),
+  });
   const asking = setUpTurns({
-    ...{ ...reading, chats, engine, store: documents.store, scratch, log },
+    ...{ ...reading, chats, engine, store: documents.store, tools: toolParts.rounds, scratch, log },
     settings: () => settings.get(),
   });
   const { turns, questions, briefs } = asking;
@@ -193,16 +202,16 @@ export async function createServices(options: ServicesOptions): Promise<Services
   });
   await updates.open();
   settings.changed.on(() => updates.follow());
-  const tellers = [app, set, chats, library, machine.file, hub, comparisons, waiting, shelf];
+  const tellers = [app, set, toolParts.store, chats, library, machine.file, hub, comparisons, waiting, shelf];
   const info = () => ({ ...app, notices: tellers.flatMap(({ notices }) => notices) });
   const diagnostics = setUpDiagnostics({
     ...{ info, host, inspector, embedder, searchModel, engine, turns, settings, presets, machine, unsaved },
-    secrets: () => [...hub.token.secrets(), storedKey(keyFile) ?? []].flat(),
+    secrets: () => [...hub.token.secrets(), ...toolParts.store.secrets(), storedKey(keyFile) ?? []].flat(),
   });
   const parts = {
     ...{ info, diagnostics, machine, desktop, power, settings, presets, chats, models, host, engine, hub, sessions },
     ...{ ...reading, ...asking, waiting, shelf, readAhead, search, imports, compare, api, localApi, unsaved },
-    updates,
+    ...{ updates, toolParts },
     thirdPartyNotices: () => readTextIfThere(options.thirdPartyNotices),
   };
   const call = createCall(parts, log);
@@ -222,6 +231,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
       reading.pages.close(),
       hub.close(),
       library.close(),
+      toolParts.tools.close(),
     ];
     const answersClosed = () => Promise.all([turns.close(), briefs.close(), compare.close()]);
     await Promise.race([answersClosed(), new Promise((resolve) => setTimeout(resolve, stopAnswersMs).unref())]);

@@ -31,6 +31,8 @@ import { SettingsPanel, useReplacedToast } from '../features/settings/SettingsPa
 import { FolderDocuments } from '../features/shelf/FolderDocuments';
 import { ShelfView } from '../features/shelf/ShelfView';
 import { Sidebar } from '../features/sidebar/Sidebar';
+import { ToolPicker } from '../features/tools/ToolPicker';
+import { ToolsView } from '../features/tools/ToolsView';
 import { useLanguage } from '../language';
 import { selectChatTitle, selectNewIn } from '../state/lib/openChat';
 import { selectCompareOpen } from '../state/slices/compare';
@@ -99,7 +101,7 @@ export function App({ app }: { app: AppParts }) {
               </ErrorBoundary>
             ) : (
               <ErrorBoundary what={t`The chat`}>
-                <ChatView composer={<Composer />} firstModel={<FirstModel />} />
+                <ChatView composer={<Composer tools={<ToolPicker />} />} firstModel={<FirstModel />} />
               </ErrorBoundary>
             )}
           </main>
@@ -127,6 +129,7 @@ export function App({ app }: { app: AppParts }) {
       <LinkQuestion />
       <Palette onCommand={(id) => runCommand(app, id)} />
       <ApiView />
+      <ToolsView />
       <ShelfView />
       <FolderDocuments />
       <ModelsView renderText={(markdown) => <AnswerText text={markdown} />} />

@@ -41,6 +41,7 @@ const commands: Record<Command, (app: AppStore) => void> = {
   about: ({ actions }) => actions.ui.showDialog('about'),
   compare: ({ actions }) => actions.compare.show(),
   api: ({ actions }) => actions.api.show(),
+  tools: ({ actions }) => actions.tools.show(),
   diagnostics: ({ actions }) => actions.ui.setDiagnostics(true),
   'third-party-notices': ({ actions }) => actions.ui.setThirdParty(true),
   quote: quoteSelection,

@@ -37,6 +37,7 @@ import type { CacheChoice, ContextSettings, ModelDefaults, Settings } from '../.
 import type { Connection } from '../bridge/client';
 import type { ShelfState } from './lib/shelf';
 import { emptySparkline, type Sparkline } from './lib/sparkline';
+import type { ToolsState } from './lib/tools';
 
 /** What came of a question, where the place that shows the answer shows its failure too. */
 export type Outcome<T> = { ok: true; value: T } | { ok: false; error: ErrorPayload };
@@ -62,6 +63,7 @@ export interface AppState {
   kept: KeptState;
   machine: MachineSlice;
   api: ApiSlice;
+  tools: ToolsState;
   updates: UpdateStatus;
   ui: UiState;
 }
@@ -592,9 +594,7 @@ export const initialStream: StreamState = { live: {}, ended: [], last: null };
 
 /** One that is opened by a command alone. */
 export type CommandDialog = 'palette' | 'shortcuts' | 'about';
-
 export type SettingsTab = 'chat' | 'memory' | 'advanced';
-
 export type ModelsTab = 'discover' | 'downloads' | 'here';
 
 interface Problem {

@@ -27,6 +27,7 @@ import {
   initialWaiting,
 } from './appState';
 import { initialShelf } from './lib/shelf';
+import { initialTools } from './lib/tools';
 import type { Tools } from './slice';
 import { createApiActions } from './slices/api';
 import { createBriefsActions } from './slices/briefs';
@@ -44,6 +45,7 @@ import { createModelsActions } from './slices/models';
 import { createPresetsActions } from './slices/presets';
 import { createSettingsActions } from './slices/settings';
 import { createShelfActions } from './slices/shelf';
+import { createToolsActions } from './slices/tools';
 import { createUiActions } from './slices/ui';
 import { createUpdatesActions } from './slices/updates';
 import { createWaitingActions } from './slices/waiting';
@@ -69,6 +71,7 @@ const initialState: AppState = {
   kept: initialKept,
   machine: initialMachine,
   api: initialApi,
+  tools: initialTools,
   updates: initialUpdates,
   ui: initialUi,
 };
@@ -122,6 +125,7 @@ function createActions(tools: Tools) {
     kept: createKeptActions(tools),
     machine: createMachineActions(tools),
     api: createApiActions(tools),
+    tools: createToolsActions(tools, conversation),
     updates: createUpdatesActions(tools),
     ui: createUiActions(tools),
   };

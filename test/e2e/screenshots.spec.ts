@@ -5,7 +5,7 @@
 import { copyFile, cp, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, type Page } from '@playwright/test';
-import { long as longExample } from '@/renderer/features/chat/exampleTexts';
+import { long as longExample } from '@/renderer/features/chat/welcome/exampleTexts';
 import { makePdf } from '../fixtures/documents/pdf';
 import { startHub, type TestHub } from '../fixtures/hub/server';
 import {

@@ -109,6 +109,7 @@ function servicesIn(dataFolder: string): Promise<Services> {
     openEngine: () => forkProcess(program('engine'), engineArguments(dataFolder)),
     openInspector: () => forkProcess(program('engine'), inspectorArguments(dataFolder)),
     openDocuments: () => forkProcess(program('documents')),
+    openTools: () => forkProcess(program('tools')),
     catalog: path.resolve('assets', 'catalog', 'models.json'),
     thirdPartyNotices: path.join(bundles, 'THIRD-PARTY-NOTICES.txt'),
     changelog: path.resolve('CHANGELOG.md'),

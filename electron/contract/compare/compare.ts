@@ -5,6 +5,13 @@
  */
 import { z } from 'zod';
 import { attachmentSchema } from '../chats';
+import { effectiveContextSchema, liveStatsSchema, memoryEstimateSchema } from '../engine';
+import { errorPayloadSchema } from '../errors';
+import { budgetSchema } from '../fit';
+import { translatableSchema } from '../lib/language';
+import { idSchema, limits, momentSchema, nothing, operation } from '../limits';
+import { modelInfoSchema } from '../models';
+import { cacheChoiceSchema, contextSettingsSchema, samplingSettingsSchema } from '../settings';
 import {
   agreementSchema,
   columnAnswerSchema,
@@ -16,13 +23,6 @@ import {
   speedSchema,
   toolCallsSchema,
 } from './figures';
-import { effectiveContextSchema, liveStatsSchema, memoryEstimateSchema } from '../engine';
-import { errorPayloadSchema } from '../errors';
-import { budgetSchema } from '../fit';
-import { translatableSchema } from '../lib/language';
-import { idSchema, limits, momentSchema, nothing, operation } from '../limits';
-import { modelInfoSchema } from '../models';
-import { cacheChoiceSchema, contextSettingsSchema, samplingSettingsSchema } from '../settings';
 
 const text = z.string().max(limits.maxMessage);
 const count = z.number().int().min(0);

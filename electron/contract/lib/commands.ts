@@ -29,6 +29,7 @@ const entries = [
   { id: 'shelf', text: msg`Shelf of documents`, group: 'Window' },
   { id: 'compare', text: msg`Compare cache types`, group: 'Window' },
   { id: 'api', text: msg`API for other programs`, group: 'Window' },
+  { id: 'tools', text: msg`Tool servers`, group: 'Window' },
   { id: 'settings', text: msg`Settings`, group: 'Window', keys: 'Mod+,' },
   { id: 'shortcuts', text: msg`Keyboard shortcuts`, group: 'Help', keys: 'Mod+/' },
   { id: 'diagnostics', text: msg`Diagnostics`, group: 'Help', keys: 'Mod+D' },

@@ -7,7 +7,14 @@ import { canGoOn } from '../../contract/chats';
 import type { EffectiveContext } from '../../contract/engine';
 import { ConcertinaError } from '../../contract/errors';
 import { AnswerText, nothing, type Parts } from './answerText';
-import { type ChatParams, checkConstraint, completionFields, noChat, readPrompt } from './chatRequest';
+import {
+  beginningWithCall,
+  type ChatParams,
+  checkConstraint,
+  completionFields,
+  noChat,
+  readPrompt,
+} from './chatRequest';
 import { Drafting, noTrial } from './drafting';
 import type { RawAddon, RawCancellation, RawCompletionStep, RawContext, RawModel } from './raw';
 import type { ChatMessage, GenerateChunk, GenerateOptions, GenerateResult, TokenProbability } from './types';
@@ -103,11 +110,12 @@ export class Answers {
     const { effective } = this.#native;
     const read = async (some: GenerateOptions): Promise<Prompt> => {
       const { params, tokens } = await readPrompt(this.#native, messages, some, cancellation);
-      const all: ChatParams = JSON.parse(params);
+      const all: ChatParams = options.mustCall ? beginningWithCall(JSON.parse(params)) : JSON.parse(params);
       const { stop, message_delimiters, json_schema } = all;
       const own = json_schema === undefined ? {} : { json_schema };
       return {
-        params: effective.templateSupport.thinking ? all : { stop, message_delimiters, ...own },
+        params:
+          effective.templateSupport.thinking || options.tools?.length ? all : { stop, message_delimiters, ...own },
         tokens,
         raw: '',
       };
@@ -209,7 +217,8 @@ class Answer {
     const stopReason = this.#stopReason();
     this.#result.contextUsed = this.#native.context.contextUsed;
     this.#give(this.#text.finish(canGoOn(stopReason)));
-    return { ...this.#result, stopReason, ...this.#text.added(), trial: this.drafting.trial };
+    const { toolCalls } = this.#text;
+    return { ...this.#result, stopReason, ...this.#text.added(), toolCalls, trial: this.drafting.trial };
   }
 
   /** Up to the last token whose text was given: one inside a character comes again when the answer goes on. */
@@ -300,7 +309,7 @@ class Answer {
 
 function emptyResult({ sampling, trial }: GenerateOptions): GenerateResult {
   return {
-    ...{ stopReason: 'cancelled', text: '', thinking: '' },
+    ...{ stopReason: 'cancelled', text: '', thinking: '', toolCalls: [] },
     ...{ promptTokens: 0, cachedTokens: 0, rereadTokens: 0, answerTokens: 0, contextUsed: 0 },
     ...{ ttftMs: 0, promptMs: 0, decodeMs: 0, decodeTokens: 0 },
     upstream: { promptMs: 0, promptTokens: 0, decodeMs: 0, decodeTokens: 0 },

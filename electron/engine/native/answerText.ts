@@ -1,4 +1,5 @@
 /** The text of an answer as it grows, with thinking apart where the chat template marks it. */
+import type { PromptCall } from '../../contract/tools/tools';
 import type { ChatParams } from './chatRequest';
 import type { RawAddon } from './raw';
 
@@ -6,6 +7,8 @@ export interface Parts {
   text: string;
   thinking: string;
 }
+
+type Parsed = Parts & { toolCalls: PromptCall[] };
 
 export const nothing: Parts = { text: '', thinking: '' };
 
@@ -21,6 +24,7 @@ export class AnswerText {
   /** all that the core gave, marks and all */
   #raw: string;
   #shown = nothing;
+  #calls: PromptCall[] = [];
   #nextParse = 0;
 
   /** `raw`: of an answer that goes on with its own tokens */
@@ -49,6 +53,11 @@ export class AnswerText {
     return this.#parser === null ? nothing : this.#grow(this.#parser, partial);
   }
 
+  /** Of an answer that has come to its end: what it asks for. */
+  get toolCalls(): PromptCall[] {
+    return this.#calls;
+  }
+
   /** All that was given out. */
   added(): Parts {
     if (this.#parser === null) return { text: this.#raw.slice(this.#before.text.length), thinking: '' };
@@ -59,6 +68,7 @@ export class AnswerText {
   /** What is new; nothing while a partial parse disagrees with what was shown. */
   #grow(parser: string, partial: boolean): Parts {
     const now = this.#read(parser, partial);
+    if (!partial) this.#calls = now.toolCalls;
     const before = this.#shown;
     const next = (part: keyof Parts) => (now[part].startsWith(before[part]) ? now[part] : before[part]);
     this.#shown = { text: next('text'), thinking: next('thinking') };
@@ -66,7 +76,7 @@ export class AnswerText {
     return { text: of('text'), thinking: of('thinking') };
   }
 
-  #read(parser: string, partial: boolean): Parts {
+  #read(parser: string, partial: boolean): Parsed {
     const started = performance.now();
     try {
       return this.#parse(parser, partial);
@@ -76,20 +86,21 @@ export class AnswerText {
     }
   }
 
-  #parse(parser: string, partial: boolean): Parts {
+  #parse(parser: string, partial: boolean): Parsed {
     try {
       return this.#addon.parseAnswer(parser, this.#raw, partial);
     } catch {
       // the answer does not follow the template: show it as it is rather than lose it
-      return partial ? this.#shown : this.#parseCut(parser);
+      return partial ? { ...this.#shown, toolCalls: [] } : this.#parseCut(parser);
     }
   }
 
-  #parseCut(parser: string): Parts {
+  #parseCut(parser: string): Parsed {
     try {
-      return this.#addon.parseAnswer(parser, this.#raw, true);
+      // half of a call is none
+      return { ...this.#addon.parseAnswer(parser, this.#raw, true), toolCalls: [] };
     } catch {
-      return { text: this.#raw, thinking: '' };
+      return { text: this.#raw, thinking: '', toolCalls: [] };
     }
   }
 }

@@ -72,6 +72,8 @@ export function chatBody(messages: ChatMessage[], options: BodyOptions, marker =
   if (messages.length === 0)
     throw new ConcertinaError('bad-request', msg`The chat is empty`, msg`Write a message first.`);
   const { now = Date.now(), thinking = true, templateVariables = '', jsonSchema, continueFrom } = options;
+  const { tools = [], mustCall = false } = options;
+  requireSafe({ tools });
   const { text = '', thinking: thought = '' } = continueFrom ?? {};
   const open = text !== '' || thought !== '';
   const soFar = { role: 'assistant', content: text, ...(thought && { reasoning_content: thought }) };
@@ -79,21 +81,45 @@ export function chatBody(messages: ChatMessage[], options: BodyOptions, marker =
     messages: [...messages.map((message) => withMarkers(message, marker)), ...(open ? [soFar] : [])],
     ...(open && { add_generation_prompt: false, continue_final_message: text ? 'content' : 'reasoning_content' }),
     ...(jsonSchema && { json_schema: parsedSchema(jsonSchema) }),
+    ...(tools.length > 0 && {
+      tools: tools.map((one) => ({ type: 'function', function: one })),
+      ...(mustCall && { tool_choice: 'required', parallel_tool_calls: false }),
+    }),
     now: Math.floor(now),
     // upstream sets the dates from its own clock
     chat_template_kwargs: { ...datesOf(now), enable_thinking: thinking, ...variablesIn(templateVariables) },
   });
 }
 
-function withMarkers(
-  { role, content, media = [] }: ChatMessage,
-  marker: string,
-): Pick<ChatMessage, 'role' | 'content'> {
+/**
+ * Upstream's grammar of an answer that must call a tool lets it write first for as long as it likes (`until-191? tool-calls`), call
+ * without end, and put blank lines anywhere. This one is of a single call, with which the answer begins. A grammar of another form
+ * stays as it is: the call comes at some time.
+ */
+export function beginningWithCall(params: ChatParams): ChatParams {
+  const { grammar } = params;
+  if (!grammar) return params;
+  const single = grammar
+    .replace(/^root ::= .*$/m, (root) => root.replace(/\buntil-\d+\?? (?=tool)/g, ''))
+    .replace(/^(tool-calls|tools) ::= \((.+)\)\+$/m, '$1 ::= $2')
+    .replace(/^space ::= .*$/m, 'space ::= | " "');
+  return { ...params, grammar: single };
+}
+
+function withMarkers({ role, content, media = [], ...called }: ChatMessage, marker: string): object {
   if (media.length > 0 && marker === '')
     throw new ConcertinaError('bad-request', msg`Images and sound cannot be used here`, msg`Leave them out.`);
   const cuts = [0, ...media.map(({ at }) => at), content.length];
   const pieces = cuts.slice(1).map((cut, index) => content.slice(cuts[index], cut));
-  return { role, content: pieces.join(marker) };
+  const { thinking = '', toolCalls = [], toolCallId } = called;
+  return {
+    ...{ role, content: pieces.join(marker) },
+    ...(thinking && { reasoning_content: thinking }),
+    ...(toolCalls.length > 0 && {
+      tool_calls: toolCalls.map(({ id, ...call }) => ({ id, type: 'function', function: call })),
+    }),
+    ...(toolCallId !== undefined && { tool_call_id: toolCallId }),
+  };
 }
 
 function parsedSchema(schema: string): unknown {

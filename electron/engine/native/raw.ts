@@ -3,6 +3,7 @@ import type { Quality } from '../../contract/compare/figures';
 import type { Capabilities } from '../../contract/engine';
 import type { ApiPart, ApiRequest } from '../../contract/engineContract';
 import type { Bandwidth } from '../../contract/machine';
+import type { PromptCall } from '../../contract/tools/tools';
 import type {
   ApiResponse,
   CalibrateOptions,
@@ -143,5 +144,9 @@ export interface RawAddon extends Pick<Engine, 'selfTest' | 'memories'> {
   /** `renderChat` of a template (Jinja) that no model has */
   applyTemplate(template: string, body: string): string;
   /** what an answer so far shows; `params`: JSON of what `renderChat` says of the parser. Throws when it does not follow the template */
-  parseAnswer(params: string, text: string, partial: boolean): { text: string; thinking: string };
+  parseAnswer(
+    params: string,
+    text: string,
+    partial: boolean,
+  ): { text: string; thinking: string; toolCalls: PromptCall[] };
 }

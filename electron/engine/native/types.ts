@@ -20,6 +20,7 @@ import type { PartMemory } from '../../contract/lib/memory';
 import type { Bandwidth } from '../../contract/machine';
 import type { ModelInfo } from '../../contract/models';
 import type { ContextSettings, SamplingSettings } from '../../contract/settings';
+import { promptCallSchema } from '../../contract/tools/tools';
 
 /** A dry run: the parts, and the same bytes by device. */
 export const memoryPlanSchema = memoryEstimateSchema.extend({
@@ -158,10 +159,11 @@ export const generateChunkSchema = z.object({
 export type GenerateChunk = z.infer<typeof generateChunkSchema>;
 
 export const generateResultSchema = z.object({
-  stopReason: stopReasonSchema.exclude(['interrupted', 'error']),
+  stopReason: stopReasonSchema.exclude(['interrupted', 'error', 'tool-rounds']),
   /** what is new, when an answer was continued */
   text: z.string(),
   thinking: z.string(),
+  toolCalls: z.array(promptCallSchema),
   promptTokens: z.number().int(),
   cachedTokens: z.number().int(),
   /** were in the cache, but had to be read again: the model cannot go back to them */

@@ -26,7 +26,7 @@ import type { Logger } from '../lib/logger';
 import { branchTo, findMessage } from './chatLog';
 import type { ChatStore } from './chatStore';
 import { promptBranch, reachesOf } from './promptBranch';
-import type { Questions } from './promptBuilder';
+import { chatOptions, type Questions } from './promptBuilder';
 
 /** What is shorter is not worth a brief. */
 const leastReplaced = 200;
@@ -166,7 +166,7 @@ export class Briefs {
     const own = promptBranch(chat, throughId);
     const before = await this.questions.promptBefore(chat, own);
     const messages: PromptMessage[] = [...before, { role: 'user', content: request }];
-    const prompt = (await this.engine.countTokens(messages, { now: chat.createdAt })).tokens;
+    const prompt = (await this.engine.countTokens(messages, chatOptions(chat))).tokens;
     const replaced = await this.tokensOf(own.filter(({ attachments }) => attachments.length === 0));
     const reserve = reserveOf(this.settings().documents.reserve, size);
     const most = Math.min(reserve, Math.max(leastOfBrief, Math.floor(replaced * briefShare)));
@@ -234,7 +234,7 @@ export class Briefs {
   ): Promise<NonNullable<BriefProgress['end']>> {
     const { throughId, most, replaced } = plan;
     const asked: GenerateRequest = {
-      ...{ requestId, chatId: chat.id, messageId: briefMessageId(requestId), messages, now: chat.createdAt },
+      ...{ requestId, chatId: chat.id, messageId: briefMessageId(requestId), messages, ...chatOptions(chat) },
       ...{ jsonSchema: null, passing: true, thinking: false },
       sampling: { ...this.settings().sampling, maxTokens: most },
     };

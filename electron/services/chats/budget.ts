@@ -1,6 +1,7 @@
 /** What a draft would take of the context, before it is sent: the exact prompt, counted by the loaded model. */
 import { type AttachmentPart, type PromptBudget, releasedOf } from '../../contract/chats';
 import type { OperationInput, OperationOutput } from '../../contract/contract';
+import { noTools, resultOf, type ToolRound } from '../../contract/tools/tools';
 import type { DocumentStore } from '../documents/documentStore';
 import type { DocumentCounts } from '../documents/documentTexts';
 import type { ChatStore } from './chatStore';
@@ -32,6 +33,7 @@ export class BudgetService {
     const { fitted, unfilled, fewer } = await this.questions.prepare(question);
     const briefed = question.branch.find(({ stands }) => stands)?.stands;
     const { total, branch } = fitted;
+    const bare = chat?.tools.chosen.length ? await this.questions.total({ ...chat, tools: noTools }, branch) : total;
     const asked = branch.at(-1);
     const { byDocument, ...parts } = await this.parts(
       this.questions.systemPrompt(chat),
@@ -43,7 +45,7 @@ export class BudgetService {
     const over = Math.max(0, total + reserve - contextSize);
     const fits = over === 0 && unfilled === null;
     return {
-      ...{ ...withTemplate(parts, total), total, reserve, contextSize, fits, over, byDocument },
+      ...{ ...withTemplate(parts, bare), tools: total - bare, total, reserve, contextSize, fits, over, byDocument },
       ...(await this.leaving(question, fitted)),
       ...(unfilled === null ? {} : { unfilled }),
       ...(briefed === undefined ? {} : { briefed }),
@@ -87,11 +89,17 @@ export class BudgetService {
       const words = part.kind === 'passages' ? part.words : undefined;
       byDocument.push({ documentId, tokens, inBranch, ...(words === undefined ? {} : { words }) });
     }
-    const texts = [systemPrompt.trim() === '' ? '' : systemPrompt, question.text, ...branch.map(({ text }) => text)];
+    const written = branch.flatMap(({ text, rounds = [] }) => [text, ...rounds.flatMap(textsOf)]);
+    const texts = [systemPrompt.trim() === '' ? '' : systemPrompt, question.text, ...written];
     const [system = 0, message = 0, ...history] = await this.engine.countTexts(texts);
     const documents = sum(byDocument.map(({ tokens }) => tokens));
     return { system, message, documents, history: sum(history), byDocument };
   }
+}
+
+/** What stands in the prompt of it, without the marks of the template. */
+function textsOf({ text, calls }: ToolRound): string[] {
+  return [text, ...calls.flatMap((call) => [call.arguments, resultOf(call)])];
 }
 
 type Parts = Pick<PromptBudget, 'system' | 'documents' | 'history' | 'message'>;

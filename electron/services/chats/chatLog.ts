@@ -4,6 +4,7 @@
  */
 
 import { z } from 'zod';
+import { titleFrom } from '../../contract/chatOperations';
 import {
   type Chat,
   type ChatSummary,
@@ -11,10 +12,10 @@ import {
   type Message,
   messageSchema,
   summarySchema,
-  titleFrom,
 } from '../../contract/chats';
 import { briefSchema } from '../../contract/lib/brief';
 import { idSchema, limits, momentSchema } from '../../contract/limits';
+import { chatToolsSchema, noTools, type ToolRound, toolCallSchema, toolRoundSchema } from '../../contract/tools/tools';
 
 const at = momentSchema;
 
@@ -64,6 +65,15 @@ const chatRecordSchema = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('leaf'), at, leafId: idSchema.nullable() }),
   z.object({ type: z.literal('prompt'), at, systemPrompt: z.string().max(limits.maxSystemPrompt) }),
+  /** what may be called from here on */
+  z.object({ type: z.literal('tools'), at, tools: chatToolsSchema }),
+  /** an answer asks for tools: what it wrote is of this round now, and it goes on behind the results */
+  z.object({ type: z.literal('round'), at, id: idSchema, round: toolRoundSchema }),
+  /** one call as it is now; `round`, `index`: its place */
+  z.object({
+    ...{ type: z.literal('call'), at, id: idSchema, round: z.number().int(), index: z.number().int() },
+    call: toolCallSchema,
+  }),
   z.object({ type: z.literal('pin'), at, pinned: z.boolean() }),
   /** one that was made, or that a person has changed: by its id */
   z.object({ type: z.literal('brief'), version: z.literal(1), at, brief: briefSchema }),
@@ -71,6 +81,10 @@ const chatRecordSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('folder'), at, folder: folderNameSchema.nullable() }),
 ]);
 export type ChatRecord = z.infer<typeof chatRecordSchema>;
+
+type WithoutMoment<R> = R extends unknown ? Omit<R, 'at'> : never;
+/** Of a chat or of an answer that is being written. */
+export type KeptRecord = WithoutMoment<Extract<ChatRecord, { type: 'release' | 'round' | 'call' | 'tools' }>>;
 
 export interface ChatState extends Chat {
   /** whose words the title is; null: it is only a placeholder */
@@ -91,6 +105,7 @@ export function emptyChat(id: string, createdAt: number): ChatState {
     systemPrompt: null,
     messages: [],
     briefs: [],
+    tools: noTools,
     leafId: null,
     damagedLines: 0,
   };
@@ -158,6 +173,15 @@ export function applyRecord(chat: ChatState, record: ChatRecord): void {
       return;
     case 'prompt':
       chat.systemPrompt = record.systemPrompt;
+      return;
+    case 'tools':
+      chat.tools = record.tools;
+      return;
+    case 'round':
+      updateMessage(chat, record.id, (message) => withRound(message, record.round));
+      return;
+    case 'call':
+      updateMessage(chat, record.id, (message) => withCall(message, record));
       return;
     case 'pin':
       chat.pinned = record.pinned;
@@ -242,6 +266,17 @@ function withPart(message: Message, { index, text, ms }: Extract<ChatRecord, { t
   if (!message.summary) return message;
   const parts = message.summary.parts.map((part, i) => (i === index ? { ...part, text: part.text + text, ms } : part));
   return { ...message, summary: { ...message.summary, parts } };
+}
+
+function withRound(message: Message, round: ToolRound): Message {
+  return { ...message, text: '', thinking: '', rounds: [...(message.rounds ?? []), round] };
+}
+
+function withCall(message: Message, { round: at, index, call }: Extract<ChatRecord, { type: 'call' }>): Message {
+  const rounds = message.rounds?.map((round, i) =>
+    i === at ? { ...round, calls: round.calls.map((one, j) => (j === index ? call : one)) } : round,
+  );
+  return rounds ? { ...message, rounds } : message;
 }
 
 /** Where each message stands, by its id: a list of thousands would otherwise be searched for every line of the log. */

@@ -2,6 +2,7 @@
 
 import type { ExportedChat, ExportOptions } from '../../contract/chatOperations';
 import type { AnswerStats, Attachment, Chat, Message, StopReason } from '../../contract/chats';
+import { isOpenCall, resultOf, type ToolCall } from '../../contract/tools/tools';
 import { branchTo, type ChatRecord } from './chatLog';
 
 /** Names of a document's sections; null: the document is not there any more. */
@@ -10,6 +11,7 @@ type LabelsOf = (documentId: string) => Promise<string[] | null>;
 const ends: Record<StopReason, string> = {
   'end-of-turn': '',
   'stop-string': 'ended at a stop string',
+  'tool-rounds': 'stopped at the limit of calls in a row',
   'max-tokens': 'stopped at the token limit',
   'context-full': 'stopped because the context was full',
   cancelled: 'stopped by the person',
@@ -45,11 +47,20 @@ async function messageMarkdown(message: Message, index: number, parent: number, 
   if (message.thinking !== '') {
     parts.push(`<details><summary>Thinking</summary>\n\n${message.thinking.trim()}\n\n</details>`);
   }
+  for (const { text, calls } of message.rounds ?? []) parts.push(text.trim(), ...calls.map(callMarkdown));
   parts.push(message.text.trim());
   const figures = [message.stats && statsText(message.stats), message.stopReason && ends[message.stopReason]];
   if (figures.some(Boolean)) parts.push(`*${figures.filter(Boolean).join('; ')}*`);
   if (message.error) parts.push(`*Error: ${message.error.message}*`);
   return parts.filter((part) => part !== '').join('\n\n');
+}
+
+/** Indented, so that no fence of a result ends it. */
+function callMarkdown(call: ToolCall): string {
+  const { name, server, state } = call;
+  const indented = (text: string) => text.replace(/^/gm, '    ');
+  const parts = [`*Called ${name}${server && ` of ${server}`}: ${state}*`, indented(call.arguments)];
+  return [...parts, ...(isOpenCall(call) ? [] : [indented(resultOf(call))])].join('\n\n');
 }
 
 async function attachmentLine({ documentId, name, part }: Attachment, labelsOf: LabelsOf): Promise<string> {

@@ -17,6 +17,7 @@ import {
   endingsOf,
   findMessage,
   isOpen,
+  type KeptRecord,
   parseLog,
   replay,
   summaryOf,
@@ -167,9 +168,9 @@ export class ChatStore {
     await this.append(id, [{ type: 'partial', at: this.now(), id: messageId, text, thinking }], false);
   }
 
-  /** Before an answer is written for which passages of so many questions are out of the prompt: they stay out, whatever happens. */
-  async release(id: string, messageId: string, released: number): Promise<void> {
-    await this.append(id, [{ type: 'release', at: this.now(), id: messageId, released }], true);
+  /** What must not be lost, however the answer that is being written ends. */
+  async keep(id: string, record: KeptRecord): Promise<void> {
+    await this.append(id, [{ ...record, at: this.now() }], true);
   }
 
   /** The parts of a summary as they are planned now. */
@@ -177,7 +178,6 @@ export class ChatStore {
     await this.append(id, [{ type: 'summary', at: this.now(), id: messageId, summary }], true);
   }
 
-  /** What is new of one part. */
   async addToPart(id: string, messageId: string, part: Pick<PartRecord, 'index' | 'text' | 'ms'>): Promise<void> {
     await this.append(id, [{ type: 'part', at: this.now(), id: messageId, ...part }], part.ms !== null);
   }

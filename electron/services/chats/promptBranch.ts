@@ -2,6 +2,7 @@
 
 import type { Chat, Message, Recalled } from '../../contract/chats';
 import { type Brief, briefOn, coveredBy } from '../../contract/lib/brief';
+import type { ToolRound } from '../../contract/tools/tools';
 import { branchTo } from './chatLog';
 
 /** A message, or a brief. `stands`: of a brief, in place of so many messages. */
@@ -15,6 +16,11 @@ export function promptBranch(chat: Chat, leafId: string | null): BranchMessage[]
   const path = branchTo(chat, leafId);
   const brief = briefOn(path, chat.briefs);
   return brief ? withBrief(path, brief) : path;
+}
+
+/** With what was written and called so far of the answer to the question that it ends in. */
+export function withRounds(branch: readonly BranchMessage[], rounds: readonly ToolRound[]): BranchMessage[] {
+  return branch.map((message, i) => (i === branch.length - 1 ? { ...message, rounds: [...rounds] } : message));
 }
 
 /** Messages with documents stay before it. Like them, it is never left out when the context is full. */

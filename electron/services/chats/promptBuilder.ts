@@ -7,11 +7,12 @@
 import type { MessageDescriptor } from '@lingui/core';
 import { msg } from '@lingui/core/runtime-macro';
 import { type Attachment, type Chat, type Message, releasedOf, reserveOf, withoutReleased } from '../../contract/chats';
-import type { PromptMessage } from '../../contract/engineContract';
+import type { PromptMessage, PromptOptions } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
 import { briefShare } from '../../contract/lib/brief';
 import { isMedia, mediaLast } from '../../contract/lib/senses';
 import type { Settings } from '../../contract/settings';
+import { isArguments, promptTools, resultOf, type ToolRound } from '../../contract/tools/tools';
 import type { DocumentCounts, DocumentTexts } from '../documents/documentTexts';
 import { type MediaBlock, type MediaFiles, mediaBehind } from '../documents/mediaFiles';
 import type { Retrieval } from '../documents/retrieval';
@@ -21,7 +22,7 @@ import { type BranchMessage, shortened } from './promptBranch';
 import { resultsText } from './summaryPlan';
 
 /** A message, or the draft of one. */
-export type PromptSource = Pick<Message, 'role' | 'text' | 'attachments' | 'summary'>;
+export type PromptSource = Pick<Message, 'role' | 'text' | 'attachments' | 'summary' | 'rounds'>;
 
 /** The system prompt of a chat: the one that it began with, or the general one for a chat that is not begun. */
 export function systemPromptOf(
@@ -35,8 +36,8 @@ export function systemPromptOf(
  * What the model reads of a message. Documents that were read part by part are too long for it: it sees the summary, or
  * the parts for as long as there is none.
  */
-export function asRead({ role, text, attachments, summary }: PromptSource): PromptSource {
-  if (!summary) return { role, text, attachments };
+export function asRead({ role, text, attachments, summary, rounds }: PromptSource): PromptSource {
+  if (!summary) return { role, text, attachments, ...(rounds && { rounds }) };
   if (role === 'user') return { role, text, attachments: [] };
   const written = summary.parts.filter((part) => part.text.trim() !== '');
   return { role, text: text || resultsText(written).trim(), attachments };
@@ -47,7 +48,8 @@ export type BlockOf = (attachment: Attachment) => Promise<string>;
 
 /**
  * Templates expect the roles to take turns. An answer without text (it failed, or was stopped at once) is left out, and
- * two questions that then follow each other become one message. Documents stand before the words of their question.
+ * two questions that then follow each other become one message. Documents stand before the words of their question. Rounds stand
+ * before the text of an answer, and behind that of a question whose answer is being written.
  */
 export async function buildPrompt(
   systemPrompt: string,
@@ -57,7 +59,8 @@ export async function buildPrompt(
 ): Promise<PromptMessage[]> {
   const prompt: PromptMessage[] = [];
   if (systemPrompt.trim() !== '') prompt.push({ role: 'system', content: systemPrompt });
-  for (const { role, text, attachments } of branch.map(asRead)) {
+  for (const { role, text, attachments, rounds = [] } of branch.map(asRead)) {
+    if (role === 'assistant') prompt.push(...rounds.flatMap(roundMessages));
     let content = '';
     const documents: NonNullable<PromptMessage['documents']> = [];
     const media: NonNullable<PromptMessage['media']> = [];
@@ -74,8 +77,18 @@ export async function buildPrompt(
     const first = prompt.every((message) => message.role === 'system');
     const beside = { ...(first && documents.length > 0 && { documents }), ...(media.length > 0 && { media }) };
     append(prompt, { role, content: content + text, ...beside });
+    if (role === 'user') prompt.push(...rounds.flatMap(roundMessages));
   }
   return prompt;
+}
+
+function roundMessages({ text, thinking, calls }: ToolRound): PromptMessage[] {
+  const toolCalls = calls.map(({ id, name, arguments: given }) => {
+    // templates take them apart
+    return { id, name, arguments: given.trim() !== '' && isArguments(given) ? given : '{}' };
+  });
+  const results = calls.map((call) => ({ role: 'tool' as const, content: resultOf(call), toolCallId: call.id }));
+  return [{ role: 'assistant', content: text, ...(thinking && { thinking }), toolCalls }, ...results];
 }
 
 function append(prompt: PromptMessage[], message: PromptMessage): void {
@@ -96,7 +109,15 @@ export type CountingEngine = Pick<
 const mostWritten = 2_000_000;
 
 /** What of a chat stands in its prompts beside its messages; null: it is not begun. */
-type PromptChat = Pick<Chat, 'systemPrompt' | 'createdAt'> | null;
+type PromptChat = (Pick<Chat, 'systemPrompt' | 'createdAt'> & Partial<Pick<Chat, 'tools'>>) | null;
+
+/** What its prompts hang on beside their messages: a template that prints the date prints the one on which the chat began. */
+export type ChatOptions = Pick<PromptOptions, 'now' | 'tools' | 'mustCall'>;
+
+export function chatOptions(chat: PromptChat): ChatOptions {
+  const now = chat?.createdAt ?? Date.now();
+  return chat?.tools?.chosen.length ? { now, tools: promptTools(chat.tools) } : { now };
+}
 
 export interface Question {
   chat: PromptChat;
@@ -172,9 +193,7 @@ export class Questions {
       sources.push({ ...source, attachments: source.attachments.filter((one) => !large.includes(one)) });
     }
     const prompt = await this.prompt(chat, sources);
-    // a template that prints the date prints the one on which the chat began
-    const now = chat?.createdAt ?? Date.now();
-    return added + (prompt.length === 0 ? 0 : (await this.engine.countTokens(prompt, { now })).tokens);
+    return added + (prompt.length === 0 ? 0 : (await this.engine.countTokens(prompt, chatOptions(chat))).tokens);
   }
 
   reserve(): number {

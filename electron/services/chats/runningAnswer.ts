@@ -14,10 +14,13 @@ import type { GenerationResult, StreamFrame } from '../../contract/engine';
 import type { GenerateRequest, PromptMessage } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
 import type { Settings } from '../../contract/settings';
+import { type PromptCall, roundMessageId, type ToolCall, type ToolRound } from '../../contract/tools/tools';
 import type { EngineService } from '../engine/engineService';
+import type { KeptRecord } from './chatLog';
 import type { ChatStore } from './chatStore';
 import { fitBranch } from './contextShift';
 import type { BranchMessage } from './promptBranch';
+import type { ChatOptions } from './promptBuilder';
 import type { SummaryProgress } from './summaryProgress';
 
 const saveEveryMs = 1000;
@@ -34,6 +37,10 @@ export class RunningAnswer {
   released: number | undefined;
   /** of a summary: takes the frames of its parts */
   summary: SummaryProgress | null = null;
+  /** what was written and called before `text` */
+  rounds: readonly ToolRound[];
+  /** what the engine said last that the answer asks for */
+  asks: readonly PromptCall[] = [];
   /** more passages of earlier questions left the prompt, and nothing of the answer was written yet */
   onReleased: () => void = () => undefined;
   private savedText: number;
@@ -55,12 +62,13 @@ export class RunningAnswer {
     this.stats = message.stats;
     this.leftOut = message.leftOut;
     this.released = message.released;
+    this.rounds = message.rounds ?? [];
     this.savedText = this.text.length;
     this.savedThinking = this.thinking.length;
   }
 
   add(frame: StreamFrame): void {
-    if (frame.messageId !== this.message.id) {
+    if (frame.messageId !== this.frameId) {
       this.summary?.receive(frame);
       return;
     }
@@ -70,8 +78,50 @@ export class RunningAnswer {
     if (isNew) this.timer ??= setTimeout(() => this.save(), saveEveryMs);
   }
 
+  /** of the frames of what is written now */
+  get frameId(): string {
+    return roundMessageId(this.message.id, this.rounds.length);
+  }
+
+  /** The answer as it is now. */
+  get current(): Message {
+    const { text, thinking, rounds } = this;
+    return { ...this.message, text, thinking, ...(rounds.length > 0 && { rounds: [...rounds] }) };
+  }
+
+  /** What is written goes before these calls, and the answer goes on behind their results. */
+  async endRound(calls: ToolCall[]): Promise<void> {
+    await this.settle();
+    const round = { ...this.written, calls };
+    this.rounds = [...this.rounds, round];
+    this.text = '';
+    this.thinking = '';
+    this.written = { text: '', thinking: '' };
+    this.savedText = 0;
+    this.savedThinking = 0;
+    this.asks = [];
+    await this.keep({ type: 'round', id: this.message.id, round });
+  }
+
+  /** Of the last round. */
+  async setCall(index: number, call: ToolCall): Promise<void> {
+    const round = this.rounds.length - 1;
+    this.rounds = this.rounds.map((one, i) =>
+      i === round ? { ...one, calls: one.calls.map((before, j) => (j === index ? call : before)) } : one,
+    );
+    await this.keep({ type: 'call', id: this.message.id, round, index, call });
+  }
+
+  private async keep(record: KeptRecord): Promise<void> {
+    await this.store.keep(this.chatId, record).catch(this.onSaveFailed);
+  }
+
   /** The engine has ended a part; `stats`: of all parts so far. */
-  endPart(text: string, thinking: string, stats: AnswerStats): void {
+  endPart(
+    { text, thinking, toolCalls }: Pick<GenerationResult, 'text' | 'thinking' | 'toolCalls'>,
+    stats: AnswerStats,
+  ): void {
+    this.asks = toolCalls;
     this.written = { text: this.written.text + text, thinking: this.written.thinking + thinking };
     this.stats = stats;
   }
@@ -84,16 +134,20 @@ export class RunningAnswer {
     const known = Math.max(before, this.released ?? 0);
     this.released = count || undefined;
     if (count <= known) return;
-    await this.store.release(this.chatId, this.message.id, count).catch(this.onSaveFailed);
+    await this.keep({ type: 'release', id: this.message.id, released: count });
     if (this.text === this.message.text) this.onReleased();
   }
 
   /** No more partial records after this. */
   async close(): Promise<void> {
+    await this.settle();
+    await this.summary?.close();
+  }
+
+  private async settle(): Promise<void> {
     if (this.timer) clearTimeout(this.timer);
     this.timer = null;
     await this.saving;
-    await this.summary?.close();
   }
 
   private save(): void {
@@ -116,8 +170,9 @@ export interface BranchPrompt {
   branch: readonly BranchMessage[];
   messages: PromptMessage[];
   build(some: readonly BranchMessage[]): Promise<PromptMessage[]>;
-  /** see `GenerateRequest` */
-  now: number;
+  options: ChatOptions;
+  /** that of an answer with these rounds, which stand behind the question */
+  behind(rounds: readonly ToolRound[]): Promise<BranchPrompt>;
 }
 
 export class AnswerWriter {
@@ -135,7 +190,7 @@ export class AnswerWriter {
       const messages = fits ? await this.fit(answer, prompt, { rolls, part }) : prompt.messages;
       if (!messages && part === 1) throw tooLong(rolls, this.engine.contextSize());
       if (!messages) return 'context-full';
-      const { stopReason, stats } = await this.part(answer, prompt.now, messages, left);
+      const { stopReason, stats } = await this.part(answer, prompt.options, messages, left);
       if (stopReason !== 'context-full' || !rolls || stats.answerTokens === 0) return stopReason;
       if (left > 0) left = Math.max(1, left - stats.answerTokens);
     }
@@ -143,18 +198,21 @@ export class AnswerWriter {
 
   private async part(
     answer: RunningAnswer,
-    now: number,
+    { mustCall, ...options }: ChatOptions,
     messages: PromptMessage[],
     maxTokens: number,
   ): Promise<GenerationResult> {
-    const { requestId, chatId, message, controller } = answer;
+    const { requestId, chatId, frameId, controller } = answer;
+    const goesOn = continueFrom(answer);
+    // a call that begins the answer is made, or begun
+    const forced = mustCall && answer.rounds.length === 0 && !goesOn.continueFrom;
     const request: GenerateRequest = {
-      ...{ requestId, chatId, messageId: message.id, messages, now, jsonSchema: null },
-      ...continueFrom(answer),
+      ...{ requestId, chatId, messageId: frameId, messages, jsonSchema: null },
+      ...{ ...options, ...goesOn, ...(forced && { mustCall }) },
       sampling: { ...this.settings().sampling, maxTokens },
     };
     const result = await this.engine.generate(request, controller.signal);
-    answer.endPart(result.text, result.thinking, addStats(answer.stats, result.stats));
+    answer.endPart(result, addStats(answer.stats, result.stats));
     return result;
   }
 
@@ -164,13 +222,13 @@ export class AnswerWriter {
    */
   private async fit(
     answer: RunningAnswer,
-    { branch, build, now }: BranchPrompt,
+    { branch, build, options: asked }: BranchPrompt,
     { rolls, part }: { rolls: boolean; part: number },
   ): Promise<PromptMessage[] | null> {
     await this.engine.whenReady(answer.controller.signal);
     const contextSize = this.engine.contextSize();
     const tokens = contextSize - reserveOf(this.settings().documents.reserve, contextSize);
-    const options = { now, ...continueFrom(answer) };
+    const options = { ...asked, ...continueFrom(answer) };
     const count = async (some: BranchMessage[]) => (await this.engine.countTokens(await build(some), options)).tokens;
     const fitted = await fitBranch(branch, count, { tokens, rolls }, answer);
     if (!fitted.fits && (part > 1 || fitted.total >= contextSize)) return null;

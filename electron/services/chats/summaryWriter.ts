@@ -145,7 +145,7 @@ export class SummaryWriter {
       sampling: this.settings().sampling,
     };
     const { stopReason, text, thinking, stats } = await this.engine.generate(request, controller.signal);
-    answer.endPart(text, thinking, addStats(answer.stats, stats));
+    answer.endPart({ text, thinking, toolCalls: [] }, addStats(answer.stats, stats));
     return stopReason;
   }
 

@@ -9,7 +9,7 @@ import type { EngineService } from '../engine/engineService';
 import type { Logger } from '../lib/logger';
 import type { ChatStore } from './chatStore';
 import { promptBranch } from './promptBranch';
-import type { Questions } from './promptBuilder';
+import { chatOptions, type Questions } from './promptBuilder';
 
 /**
  * Models with fewer parameters are not asked. The built-in one is: of the chats of test/engine/generate/aside.test.ts it
@@ -50,7 +50,7 @@ export class ChatTitles {
       ...(await this.questions.promptBefore(chat, branch)),
       { role: 'user' as const, content: request },
     ];
-    const text = await this.engine.aside({ messages, now: chat.createdAt, maxTokens: mostTokens });
+    const text = await this.engine.aside({ messages, ...chatOptions(chat), maxTokens: mostTokens });
     // something was asked in the meantime: when it is quiet again
     if (text === null) return;
     this.asked.add(chat.id);

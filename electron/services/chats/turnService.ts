@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { msg } from '@lingui/core/runtime-macro';
-import type { Turn } from '../../contract/chatOperations';
+import { type Turn, titleFrom } from '../../contract/chatOperations';
 import {
   type Attachment,
   asAsked,
@@ -11,7 +11,6 @@ import {
   type Message,
   type StopReason,
   type SummaryKind,
-  titleFrom,
 } from '../../contract/chats';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import type { Settings } from '../../contract/settings';
@@ -22,12 +21,13 @@ import type { PassageSearch, Retrieval } from '../documents/retrieval';
 import type { EngineService } from '../engine/engineService';
 import { Emitter } from '../lib/emitter';
 import type { Logger } from '../lib/logger';
+import type { ToolRounds } from '../tools/toolRounds';
 import { Briefs } from './briefs';
 import { BudgetService } from './budget';
 import { type ChatState, findMessage } from './chatLog';
 import type { ChatStore, FinalPart } from './chatStore';
-import { type BranchMessage, promptBranch } from './promptBranch';
-import { Questions } from './promptBuilder';
+import { type BranchMessage, promptBranch, withRounds } from './promptBranch';
+import { chatOptions, Questions } from './promptBuilder';
 import { asked, Recall } from './recall';
 import { AnswerWriter, type BranchPrompt, RunningAnswer, type WritingEngine } from './runningAnswer';
 import { questionText } from './summaryPlan';
@@ -62,6 +62,7 @@ export class TurnService {
     private readonly questions: Pick<Questions, 'prompt' | 'promptBefore' | 'attachments'>,
     private readonly summaries: Pick<SummaryWriter, 'check' | 'write'>,
     private readonly recall: Pick<Recall, 'find'>,
+    private readonly tools: Pick<ToolRounds, 'write'>,
     private readonly log: Logger,
     private readonly now: () => number = Date.now,
   ) {
@@ -116,7 +117,7 @@ export class TurnService {
     const prompt = await this.promptOf(chat, promptBranch(chat, questionId));
     const assistantMessage = this.newMessage('assistant', questionId, '');
     await this.store.addMessages(chatId, [assistantMessage]);
-    return this.begin(chatId, this.answer(prompt), null, assistantMessage);
+    return this.begin(chatId, this.answer(chat, prompt), null, assistantMessage);
   }
 
   /** The question in other words, as a new branch beside the old one; with its documents, unless others are named. */
@@ -141,7 +142,7 @@ export class TurnService {
     const branch = promptBranch(chat, message.parentId);
     const write = message.summary
       ? this.summary(chat, branch.at(-1)?.attachments ?? [])
-      : this.answer(await this.promptOf(chat, branch));
+      : this.answer(chat, await this.promptOf(chat, branch));
     await this.store.reopen(chatId, messageId);
     return this.begin(chatId, write, null, { ...message, stopReason: null, error: null });
   }
@@ -171,8 +172,7 @@ export class TurnService {
     const messages = chat.messages.map((message) => {
       const answer = live.get(message.id);
       if (!answer) return message;
-      const { text, thinking } = answer;
-      return { ...message, text, thinking, ...summaryOf(answer) };
+      return { ...answer.current, released: message.released, ...summaryOf(answer) };
     });
     return { ...chat, messages };
   }
@@ -199,7 +199,7 @@ export class TurnService {
     const prompt = await this.promptOf(chat, asked(chat, userMessage));
     const assistantMessage = this.newMessage('assistant', userMessage.id, '');
     await this.addTurn(chat, userMessage, assistantMessage);
-    return this.begin(chat.id, this.answer(prompt), userMessage, assistantMessage);
+    return this.begin(chat.id, this.answer(chat, prompt), userMessage, assistantMessage);
   }
 
   private async addTurn(chat: ChatState, userMessage: Message, assistantMessage: Message): Promise<void> {
@@ -212,15 +212,22 @@ export class TurnService {
   }
 
   private async promptOf(chat: Chat, branch: readonly BranchMessage[]): Promise<BranchPrompt> {
-    const build = (some: readonly BranchMessage[]) => this.questions.prompt(chat, some);
-    return { branch, messages: await this.questions.promptBefore(chat, branch), build, now: chat.createdAt };
+    return {
+      branch,
+      messages: await this.questions.promptBefore(chat, branch),
+      build: (some) => this.questions.prompt(chat, some),
+      options: { ...chatOptions(chat), mustCall: chat.tools.mustCall },
+      behind: (rounds) => this.promptOf(chat, withRounds(branch, rounds)),
+    };
   }
 
-  private answer(prompt: BranchPrompt): Write {
+  private answer(chat: Chat, prompt: BranchPrompt): Write {
     return (answer) => {
-      const { chatId, message } = answer;
-      answer.onReleased = () => this.progressed.emit({ chatId, message: { ...message, released: answer.released } });
-      return this.writer.write(answer, prompt);
+      const now = () => ({ chatId: chat.id, message: { ...answer.current, released: answer.released } });
+      answer.onReleased = () => this.progressed.emit(now());
+      const behind = async ({ rounds }: RunningAnswer) => (rounds.length > 0 ? prompt.behind(rounds) : prompt);
+      const next = async () => this.writer.write(answer, await behind(answer));
+      return this.tools.write(answer, chat.tools, { next, tell: answer.onReleased });
     };
   }
 
@@ -277,7 +284,7 @@ export class TurnService {
     } catch (error) {
       this.log.error(`An answer could not be saved: ${String(error)}`);
       // the window shows the answer and says that it is not on disk
-      return { ...answer.message, ...final, error: toErrorPayload(error) };
+      return { ...answer.current, ...final, error: toErrorPayload(error) };
     }
   }
 
@@ -363,6 +370,7 @@ interface TurnsSetUp {
   /** folder of files that are there for a moment */
   scratch: string;
   store: DocumentStore;
+  tools: ToolRounds;
   log: Logger;
 }
 
@@ -378,12 +386,13 @@ export function setUpTurns({
   store,
   passages,
   scratch,
+  tools,
   log,
 }: TurnsSetUp) {
   const questions = new Questions(engine, texts, counts, retrieval, media, settings);
   const summaries = new SummaryWriter(engine, { texts, counts, store }, settings);
   const recall = new Recall(passages, engine, questions, settings, scratch, log);
-  const turns = new TurnService(chats, engine, settings, questions, summaries, recall, log);
+  const turns = new TurnService(chats, engine, settings, questions, summaries, recall, tools, log);
   new ChatTitles(chats, engine, questions, settings, log);
   const briefs = new Briefs(chats, engine, questions, turns, settings, log);
   turns.beforeTurn = (chatId) => briefs.settled(chatId);

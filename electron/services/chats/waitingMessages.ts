@@ -143,6 +143,7 @@ const whyHeld: Record<StopReason, string | null> = {
   'end-of-turn': null,
   'stop-string': null,
   'max-tokens': null,
+  'tool-rounds': 'The answer before it called tools as often as the settings allow.',
   'context-full': 'The context was too short for the answer before it.',
   cancelled: 'You stopped the answer before it.',
   interrupted: 'The engine stopped during the answer before it.',

@@ -1,6 +1,7 @@
 /** What every column reads, as the engine is given it: texts in place of ids. */
 import { msg } from '@lingui/core/runtime-macro';
-import { type Attachment, type Chat, releasedOf, titleFrom, withoutReleased } from '../../contract/chats';
+import { titleFrom } from '../../contract/chatOperations';
+import { type Attachment, type Chat, releasedOf, withoutReleased } from '../../contract/chats';
 import type { ComparePrompt } from '../../contract/compare/compare';
 import type { CompareTask } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';

@@ -331,6 +331,8 @@ export class EngineService {
       this.host.client.call('cancel', { requestId }).catch(() => undefined);
     };
     signal.addEventListener('abort', cancel);
+    // canceled on the way here: nobody will say so again
+    if (signal.aborted) cancel();
     try {
       return await work;
     } finally {

@@ -6,8 +6,8 @@
 
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { ExportedChat, ForeignApp, Lost } from '../../contract/chatOperations';
-import { type Message, titleFrom } from '../../contract/chats';
+import { type ExportedChat, type ForeignApp, type Lost, titleFrom } from '../../contract/chatOperations';
+import type { Message } from '../../contract/chats';
 import { limits } from '../../contract/limits';
 
 /** A piece of a chat, as far as it is for us. */

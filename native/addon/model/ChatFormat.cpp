@@ -145,7 +145,9 @@ ParsedAnswer parseAnswer(const std::string & params, const std::string & text, b
     parser.generation_prompt = json_value(given, "generation_prompt", std::string());
     if (given.contains("chat_parser")) parser.parser.load(given.at("chat_parser").get<std::string>());
     const common_chat_msg message = common_chat_parse(text, partial, parser);
-    return { message.content, message.reasoning_content };
+    std::vector<ParsedCall> calls;
+    for (const auto & call : message.tool_calls) calls.push_back({ call.id, call.name, call.arguments });
+    return { message.content, message.reasoning_content, std::move(calls) };
 }
 
 } // namespace concertina

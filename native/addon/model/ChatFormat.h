@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace concertina {
 
@@ -22,10 +23,18 @@ struct TemplateSupport {
     CONCERTINA_FIELDS(thinking, thinkingSwitch, thinkingBudget, effort)
 };
 
+// `arguments`: JSON, as the model wrote it. `id`: only of formats in which the model gives one
+struct ParsedCall {
+    std::string id, name, arguments;
+
+    CONCERTINA_FIELDS(id, name, arguments)
+};
+
 struct ParsedAnswer {
     std::string text, thinking;
+    std::vector<ParsedCall> toolCalls;
 
-    CONCERTINA_FIELDS(text, thinking)
+    CONCERTINA_FIELDS(text, thinking, toolCalls)
 };
 
 class ChatFormat {

@@ -3,8 +3,10 @@ import { Trans } from '@lingui/react/macro';
 import { ChevronRight, Columns2, Columns3, RefreshCw } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { type Message, openPart, partMessageId, type Summary } from '../../../electron/contract/chats';
+import { isOpenCall, type ToolRound } from '../../../electron/contract/tools/tools';
 import { i18n } from '../../language';
 import { sectionLabel } from '../../state/lib/sectionLabel';
+import { openPartOf } from '../../state/slices/live';
 import { selectEmbeddedModel } from '../../state/slices/models';
 import { useActions, useApp } from '../../state/useApp';
 import { CopyButton, IconButton } from '../../ui/Button';
@@ -20,6 +22,7 @@ import { FoundPassages } from './SentDocuments';
 import { StatsLine } from './StatsLine';
 import { StopNotice } from './StopNotice';
 import { Thinking } from './Thinking';
+import { ToolRounds } from './ToolRounds';
 
 export function AssistantMessage(props: RowProps) {
   const { message } = props;
@@ -101,6 +104,7 @@ function FinishedAnswer({ message, documents, released, ...place }: RowProps) {
     <>
       {message.thinking !== '' && <Thinking id={message.id} text={message.thinking} />}
       <AnswerSources value={sources}>
+        {message.rounds && <ToolRounds message={message} rounds={message.rounds} />}
         {message.summary && <SummaryParts id={message.id} summary={message.summary} open={message.text === ''} />}
         <AnswerText text={message.text} documents={sources.documents} />
       </AnswerSources>
@@ -167,7 +171,20 @@ function CompareButton({ message }: { message: Message }) {
 // The answer that is being written.
 
 function LiveAnswer({ message }: { message: Message }) {
+  if (message.rounds) return <LiveRounds message={message} rounds={message.rounds} />;
   return message.summary ? <LiveSummary message={message} summary={message.summary} /> : <LiveText message={message} />;
+}
+
+/** Behind calls that have their results, the answer goes on. */
+function LiveRounds({ message, rounds }: { message: Message; rounds: readonly ToolRound[] }) {
+  const waits = rounds.at(-1)?.calls.some(isOpenCall) ?? false;
+  const part = openPartOf(message);
+  return (
+    <>
+      <ToolRounds message={message} rounds={rounds} />
+      {part && !waits && <LiveText key={part.id} message={{ ...message, id: part.id }} />}
+    </>
+  );
 }
 
 // A summary while it is written: what was written about each part, the part that is read now, and how long it may take.

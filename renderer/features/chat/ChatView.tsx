@@ -16,7 +16,7 @@ import { BriefMaking } from './BriefCard';
 import { messagesWith, stepTo } from './found';
 import { MessageList } from './MessageList';
 import { WaitingMessages } from './WaitingMessages';
-import { Welcome } from './Welcome';
+import { Welcome } from './welcome/Welcome';
 
 export function ChatView({ composer, firstModel }: { composer: ReactNode; firstModel: ReactNode }) {
   const chat = useApp(selectChat);

@@ -85,6 +85,7 @@ const endings: Record<StopReason, MessageDescriptor> = {
   'end-of-turn': msg`by itself`,
   'stop-string': msg`at a stop text from the settings`,
   'max-tokens': msg`at the limit for one answer`,
+  'tool-rounds': msg`at the limit of calls in a row`,
   'context-full': msg`because the context was full`,
   cancelled: msg`because you stopped it`,
   interrupted: msg`because the engine stopped`,

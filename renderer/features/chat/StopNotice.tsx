@@ -188,8 +188,8 @@ export function stopText(message: Message): StopText | null {
   return words && { ...words, goesOn: begun && canGoOn(message.stopReason) };
 }
 
-function isBegun({ text, thinking, summary }: Message): boolean {
-  return text !== '' || thinking !== '' || (summary !== undefined && summary.parts.length > 0);
+function isBegun({ text, thinking, summary, rounds }: Message): boolean {
+  return rounds !== undefined || text !== '' || thinking !== '' || (summary !== undefined && summary.parts.length > 0);
 }
 
 function wordsOf(message: Message): Omit<StopText, 'goesOn'> | null {
@@ -208,6 +208,12 @@ function wordsOf(message: Message): Omit<StopText, 'goesOn'> | null {
             : t`Stopped at the token limit.`,
         hint: t`The limit is in the settings, under Sampling.`,
         action: 'settings',
+      };
+    case 'tool-rounds':
+      return {
+        title: t`Stopped: tools were called as many times in a row as the settings allow.`,
+        hint: t`Continue it to allow as many again. The limit is with the tools in the settings.`,
+        action: null,
       };
     case 'context-full':
       return {

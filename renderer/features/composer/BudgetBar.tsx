@@ -141,16 +141,17 @@ function cutText(budget: PromptBudget): string {
 // The parts of a budget in the order in which the model reads them, with their colors and words.
 
 interface BudgetPart {
-  id: 'system' | 'template' | 'documents' | 'history' | 'message' | 'reserve' | 'free';
+  id: 'system' | 'tools' | 'template' | 'documents' | 'history' | 'message' | 'reserve' | 'free';
   label: string;
   tokens: number;
 }
 
 /** `free` last: what is left of the context; 0 where it does not fit. All parts sum to the context, or to what is needed. */
 export function budgetParts(budget: PromptBudget): BudgetPart[] {
-  const { system, template, documents, history, message, total, reserve, contextSize } = budget;
+  const { system, tools, template, documents, history, message, total, reserve, contextSize } = budget;
   return [
     { id: 'system', label: t`System prompt`, tokens: system },
+    { id: 'tools', label: t`Tools`, tokens: tools },
     { id: 'template', label: t`Chat template`, tokens: template },
     { id: 'documents', label: t`Documents`, tokens: documents },
     { id: 'history', label: t`Chat so far`, tokens: history },

@@ -2,7 +2,7 @@
 import { plural, t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { ArrowUp, Paperclip, Square } from 'lucide-react';
-import { type ClipboardEvent, type KeyboardEvent, useEffect, useMemo, useRef } from 'react';
+import { type ClipboardEvent, type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef } from 'react';
 import type { LiveStats } from '../../../electron/contract/engine';
 import type { DraftDocument } from '../../state/appState';
 import { questionHint, useBeyondSenses } from '../../state/lib/media';
@@ -35,7 +35,8 @@ import { NoFitCard } from './NoFitCard';
 import { ShelfButton } from './ShelfItems';
 import { type SendBlock, type SendFacts, sendBlock } from './sendBlock';
 
-export function Composer() {
+/** `tools`: beside the other buttons. */
+export function Composer({ tools }: { tools?: ReactNode }) {
   const { text, documents } = useApp(selectDraftOfOpenChat);
   const chatId = useApp(selectChatId);
   const answering = useApp(selectIsAnswering(chatId));
@@ -98,6 +99,7 @@ export function Composer() {
       <div className="flex items-end gap-2 py-2 pe-2 ps-4">
         <AttachButton />
         <ShelfButton />
+        {tools}
         <textarea
           dir="auto"
           ref={field}
@@ -298,7 +300,10 @@ function useAnsweringText(): string {
     () => chat && pathTo(chat.messages, chat.leafId).findLast(({ role }) => role === 'user'),
     [chat],
   );
-  return `${answeringText(phase, question?.attachments.length ?? 0)} ${t`${keyLabel('Esc')} stops.`}`;
+  const last = chat?.messages.find(({ id }) => id === chat.leafId);
+  const asks = last?.rounds?.at(-1)?.calls.some(({ state }) => state === 'asking') ?? false;
+  const now = asks ? t`A call waits for your decision.` : answeringText(phase, question?.attachments.length ?? 0);
+  return `${now} ${t`${keyLabel('Esc')} stops.`}`;
 }
 
 function answeringText(phase: LiveStats['phase'] | null, documents: number): string {

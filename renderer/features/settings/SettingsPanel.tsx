@@ -1,7 +1,7 @@
 /** The settings in three parts: how the model answers, what the memory holds, and all that few people change. */
 
 import type { MessageDescriptor } from '@lingui/core';
-import { msg, t } from '@lingui/core/macro';
+import { msg, plural, t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { type ReactNode, useEffect } from 'react';
 import { toast } from 'sonner';
@@ -19,6 +19,7 @@ import { selectApiStatus } from '../../state/slices/api';
 import { selectHeadless } from '../../state/slices/engine';
 import { isSame, selectReplaced } from '../../state/slices/presets';
 import { selectEditedContext, selectSettings } from '../../state/slices/settings';
+import { selectToolServers } from '../../state/slices/tools';
 import { selectSettingsTab } from '../../state/slices/ui';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
@@ -151,6 +152,9 @@ function AdvancedTab({ template, lookForUpdates }: Settings) {
       <Section title={t`Model hub`}>
         <HubSection />
       </Section>
+      <Section title={t`Tools`}>
+        <ToolsSection />
+      </Section>
       <Section title={t`API for other programs`}>
         <ApiSection />
       </Section>
@@ -174,6 +178,25 @@ function Section({ title, children }: { title: string; children: ReactNode }) {
       <h3 className="mb-3 text-sm font-semibold text-ink">{title}</h3>
       <div className="grid gap-4">{children}</div>
     </section>
+  );
+}
+
+function ToolsSection() {
+  const servers = useApp(selectToolServers);
+  const { tools } = useActions();
+  return (
+    <div className="flex items-center justify-between gap-3">
+      <p className="min-w-0 text-sm text-ink-2">
+        {plural(servers.length, {
+          0: 'No tool server is set up.',
+          one: '# tool server is set up.',
+          other: '# tool servers are set up.',
+        })}
+      </p>
+      <Button size="small" onClick={tools.show} data-testid="tools-open">
+        <Trans>Show</Trans>
+      </Button>
+    </div>
   );
 }
 

@@ -49,7 +49,16 @@ export function budgetKey(state: AppState): string {
   const { chat } = state.conversation;
   const draft = selectDraftOfOpenChat(state);
   const { nCtx, projector } = status?.context ?? {};
-  const shown = [status?.modelId, nCtx, projector?.file, chat?.id, chat?.leafId, chat?.systemPrompt, chat?.briefs];
+  const shown = [
+    status?.modelId,
+    nCtx,
+    projector?.file,
+    chat?.id,
+    chat?.leafId,
+    chat?.systemPrompt,
+    chat?.briefs,
+    chat?.tools,
+  ];
   const set = [saved?.systemPrompt, saved?.template, saved?.documents, saved?.overflow];
   const parts = [...shown, ...set, draft];
   if (parts.length === lastParts.length && parts.every((part, index) => part === lastParts[index])) return lastKey;

@@ -1,12 +1,7 @@
-import type { Turn } from '../../../electron/contract/chatOperations';
-import {
-  type Attachment,
-  type Chat,
-  type Message,
-  type SummaryKind,
-  titleFrom,
-} from '../../../electron/contract/chats';
+import { type Turn, titleFrom } from '../../../electron/contract/chatOperations';
+import type { Attachment, Chat, Message, SummaryKind } from '../../../electron/contract/chats';
 import type { EventPayload } from '../../../electron/contract/contract';
+import { type ChatTools, noTools } from '../../../electron/contract/tools/tools';
 import { type Draft, type DraftDocument, emptyDraft, newChatKey } from '../appState';
 import { attachmentsOf } from '../lib/attach';
 import { indexChildren, leafBelow, pathTo, withMessages } from '../lib/messageTree';
@@ -107,7 +102,7 @@ export function createConversationActions(
       const { ended } = get().stream;
       // and so may the first parts of a summary, or what left the prompt for it
       const begun = chat.messages.filter(
-        ({ summary, released, stopReason }) => (summary || released) && stopReason === null,
+        ({ summary, released, rounds, stopReason }) => (summary || released || rounds) && stopReason === null,
       );
       const fresh = added.filter(({ id }) => !ended.includes(id) && !begun.some((message) => message.id === id));
       // with its first question a chat keeps the system prompt of that moment
@@ -149,7 +144,15 @@ export function createConversationActions(
       ...(title !== null && { title }),
       ...(newIn !== null && { folder: newIn }),
     });
-    const fresh: Chat = { ...summary, messages: [], leafId: null, systemPrompt: null, briefs: [], damagedLines: 0 };
+    const fresh: Chat = {
+      ...summary,
+      messages: [],
+      leafId: null,
+      systemPrompt: null,
+      briefs: [],
+      tools: noTools,
+      damagedLines: 0,
+    };
     const { drafts } = get().conversation;
     const written = drafts[key] ?? emptyDraft;
     patch('conversation', {
@@ -311,6 +314,11 @@ export function createConversationActions(
     }
   }
 
+  function setTools(chatId: string, tools: ChatTools): void {
+    const { chat } = get().conversation;
+    if (chat?.id === chatId) patch('conversation', { chat: { ...chat, tools } });
+  }
+
   function currentDraft(): Draft {
     return selectDraftOfOpenChat(get());
   }
@@ -342,6 +350,9 @@ export function createConversationActions(
     stop,
     selectBranch,
     setSystemPrompt,
+    /** the open chat, or a new one with the draft */
+    opened: () => openedChat(''),
+    setTools,
     quote,
     setDraftText: (text: string) => setDraft({ ...currentDraft(), text }),
   };

@@ -7,6 +7,7 @@ import { type AnswerStats, type Message, openPart, partMessageId } from '../../.
 import type { LiveStats, StreamFrame } from '../../../electron/contract/engine';
 import { isBriefMessage } from '../../../electron/contract/lib/brief';
 import type { Power } from '../../../electron/contract/machine';
+import { roundMessageId } from '../../../electron/contract/tools/tools';
 import type { AppState, HistoryPoint, LiveAnswer, StreamState } from '../appState';
 import { addSample, emptySparkline, type Sparkline } from '../lib/sparkline';
 import type { Tools } from '../slice';
@@ -270,8 +271,17 @@ export function forgetTexts(state: StreamState): StreamState {
 
 // A summary streams part by part, each under an id of its own: which of them are over. Pure.
 
-/** The part that is written now or next, and what there is of it; null: all are done, or it is no summary. */
-export function openPartOf({ id, summary }: Pick<Message, 'id' | 'summary'>): { id: string; text: string } | null {
+/**
+ * What is written now or next under an id of its own, and what there is of it: a part of a summary, or the words behind calls of
+ * tools; null: there is no such.
+ */
+export function openPartOf({
+  id,
+  summary,
+  rounds,
+  text,
+}: Pick<Message, 'id' | 'summary' | 'rounds' | 'text'>): { id: string; text: string } | null {
+  if (rounds) return { id: roundMessageId(id, rounds.length), text };
   const index = summary ? openPart(summary) : -1;
   const part = summary?.parts[index];
   return part ? { id: partMessageId(id, index), text: part.text } : null;
@@ -279,6 +289,7 @@ export function openPartOf({ id, summary }: Pick<Message, 'id' | 'summary'>): { 
 
 /** Ids whose late frames must not count any more, in the state that the services have just told. */
 export function endedParts(message: Message, live: Readonly<Record<string, LiveAnswer>>): string[] {
+  if (message.rounds) return endedRounds(message, message.rounds.length, live);
   if (!message.summary) return [];
   const open = openPartOf(message)?.id ?? null;
   const over = Object.keys(live).filter((id) => id.startsWith(partMessageId(message.id, 0).slice(0, -1)));
@@ -286,6 +297,13 @@ export function endedParts(message: Message, live: Readonly<Record<string, LiveA
   if (done >= 0) over.push(partMessageId(message.id, done));
   if (message.stopReason !== null && open) over.push(open);
   return [...new Set(over)].filter((id) => message.stopReason !== null || id !== open);
+}
+
+function endedRounds({ id, stopReason }: Message, count: number, live: Readonly<Record<string, LiveAnswer>>): string[] {
+  const open = roundMessageId(id, count);
+  const begun = Object.keys(live).filter((one) => one.startsWith(`${id}#round-`));
+  // the last one ends with the answer, also where no frame of it has come yet
+  return stopReason === null ? begun.filter((one) => one !== open) : [...new Set([...begun, open])];
 }
 
 export function createStreamActions({ get, patch }: Tools, meter: ReturnType<typeof createMeterActions>) {

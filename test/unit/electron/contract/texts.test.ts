@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { titleFrom } from '@/electron/contract/chats';
+import { titleFrom } from '@/electron/contract/chatOperations';
 import { operations } from '@/electron/contract/contract';
 import { fold, type Mark, marksIn, searchWords, snippetOf } from '@/electron/contract/lib/textSearch';
 

@@ -1,6 +1,7 @@
 /** Chats out of the app, and into it again. */
 import { expect, test } from 'vitest';
 import type { Chat, Message } from '@/electron/contract/chats';
+import { noTools, type ToolCall } from '@/electron/contract/tools/tools';
 import { exportedText } from '@/electron/services/chats/chatMarkdown';
 import { answerStats, message as sample } from '@/test/fixtures/samples';
 import { setUpServices } from '@/test/fixtures/services';
@@ -27,6 +28,7 @@ const chat: Chat = {
   leafId: 'a2',
   systemPrompt: 'Be brief.\nAnd kind.',
   briefs: [],
+  tools: noTools,
   damagedLines: 0,
   messages: [
     message('q', null, 'user', 'When?', {
@@ -87,7 +89,7 @@ test('what was exported comes back the same, under its own id unless that is tak
     call('chats.exportText', { chatId, format: 'json', branches: 'all' }).then(({ text }) => JSON.parse(text));
   const { title, pinned, folder } = chat;
   expect(await call('chats.import', { chat })).toMatchObject({ id: 'c1', title, pinned, folder });
-  const { damagedLines, ...whole } = chat;
+  const { damagedLines, tools, ...whole } = chat;
   expect(await exported('c1')).toEqual(whole);
   expect(await call('chats.open', { chatId: 'c1' })).toMatchObject({ damagedLines, updatedAt: chat.updatedAt });
 
@@ -101,4 +103,23 @@ test('what was exported comes back the same, under its own id unless that is tak
   });
   expect(await call('chats.restore', { chatId: 'c1' })).toMatchObject({ id: 'c1' });
   expect(await call('chats.list', undefined)).toHaveLength(3);
+});
+
+test('calls of tools stand in both forms; which tools the chat may call stays here', async () => {
+  const hints = { readOnly: null, destructive: null, openWorld: null };
+  const call: ToolCall = {
+    ...{ id: 'abcdefghi', name: 'echo', tool: 'echo', serverId: 's', server: 'Words', arguments: '{"a":1}', hints },
+    ...{ state: 'done', edited: false, result: '```\nno end', ms: 5 },
+  };
+  const rounds = [{ text: 'I ask.', thinking: '', calls: [call] }];
+  const called: Chat = {
+    ...chat,
+    ...{ leafId: 'b', tools: { chosen: [], allowed: ['s/echo'], mustCall: true } },
+    messages: [message('q', null, 'user', 'When?'), message('b', 'q', 'assistant', 'Now.', { ...ended, rounds })],
+  };
+  const text = await exportedText(called, { format: 'markdown', branches: 'shown' }, labelsOf);
+  expect(text).toContain('I ask.\n\n*Called echo of Words: done*\n\n    {"a":1}\n\n    ```\n    no end\n\nNow.');
+  const exported = JSON.parse(await exportedText(called, { format: 'json', branches: 'shown' }, labelsOf));
+  expect(exported.messages[1].rounds).toEqual(rounds);
+  expect(exported.tools).toBeUndefined();
 });

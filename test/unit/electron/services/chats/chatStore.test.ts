@@ -54,7 +54,7 @@ test('what was written is there after a restart; the log only grows, and only by
 test('passages that left the prompt stay noted, whatever follows: a next part, an end, a restart', async () => {
   const { open, store } = await setUp();
   const id = await withTurn(store);
-  await store.release(id, 'a', 2);
+  await store.keep(id, { type: 'release', id: 'a', released: 2 });
   expect((await store.open(id)).messages[1]).toMatchObject({ released: 2, text: 'Because.' });
   await store.close();
   const next = await open();

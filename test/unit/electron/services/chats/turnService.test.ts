@@ -9,6 +9,7 @@ import { type AnswerEngine, TurnService } from '@/electron/services/chats/turnSe
 import { LiveStatus } from '@/electron/services/engine/engineStatus';
 import { Emitter } from '@/electron/services/lib/emitter';
 import { silentLogger } from '@/electron/services/lib/logger';
+import type { ToolRounds } from '@/electron/services/tools/toolRounds';
 import { liveStats, answerStats as stats } from '@/test/fixtures/samples';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
@@ -32,7 +33,8 @@ async function setUp(engine: Partial<AnswerEngine>) {
   const summaries = { check: async () => undefined, write: async () => 'end-of-turn' as const };
   const recall = { find: async () => [] };
   const settings = () => settingsSchema.parse({});
-  const turns = new TurnService(store, whole, settings, questions, summaries, recall, silentLogger);
+  const tools = { write: (...[, , { next }]: Parameters<ToolRounds['write']>) => next() };
+  const turns = new TurnService(store, whole, settings, questions, summaries, recall, tools, silentLogger);
   const { id } = await store.create();
   return { store, turns, id };
 }
@@ -49,7 +51,7 @@ test('an answer that goes on with another model names both, and one that wrote n
   const model = { name: 'Tiny', text: 'One ' };
   const { store, turns, id } = await setUp({
     modelName: () => model.name,
-    generate: async () => ({ text: model.text, thinking: '', stopReason: 'max-tokens', stats }),
+    generate: async () => ({ text: model.text, thinking: '', toolCalls: [], stopReason: 'max-tokens', stats }),
   });
   const ended = () => new Promise<Message>((done) => turns.finished.on(({ message }) => done(message)));
   const first = ended();

@@ -1,6 +1,7 @@
 /** The open chat: its draft, the passages that left its prompt, and its tree of messages. */
 import { describe, expect, it } from 'vitest';
 import { type Attachment, type Chat, type Message, releasedAlong } from '@/electron/contract/chats';
+import { noTools } from '@/electron/contract/tools/tools';
 import { type AppState, emptyDraft } from '@/renderer/state/appState';
 import { draftDocument } from '@/renderer/state/lib/attach';
 import { indexChildren, leafBelow, pathTo, placeOf, withMessages } from '@/renderer/state/lib/messageTree';
@@ -112,7 +113,7 @@ describe('branches', () => {
 it('withMessages replaces, adds, and keeps the other objects', () => {
   const chat: Chat = {
     ...{ id: '1', title: '', createdAt: 0, updatedAt: 0, pinned: false, folder: null },
-    ...{ messages: tree, leafId: 'f', systemPrompt: null, briefs: [], damagedLines: 0 },
+    ...{ messages: tree, leafId: 'f', systemPrompt: null, briefs: [], tools: noTools, damagedLines: 0 },
   };
   const changed = { ...node('b', 'a'), text: 'new' };
   const next = withMessages(chat, [changed, node('g', 'f')]);

@@ -3,20 +3,20 @@ import { msg, t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { BookOpenText, Mail, NotebookPen, Plus, ReceiptText } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { i18n } from '../../language';
-import { selectDraftOfOpenChat } from '../../state/lib/openChat';
+import { i18n } from '../../../language';
+import { selectDraftOfOpenChat } from '../../../state/lib/openChat';
 import {
   selectEngineState,
   selectHeadless,
   selectLoadedContext,
   selectLoadedModel,
   selectMemory,
-} from '../../state/slices/engine';
-import { selectCurrentModel, selectHasOwnModel, selectIsEmbedded } from '../../state/slices/models';
-import { useActions, useApp } from '../../state/useApp';
-import { Button } from '../../ui/Button';
-import { formatBytes, formatCount, formatParameters } from '../../ui/format';
-import { Bellows } from '../../ui/pictures/Bellows';
+} from '../../../state/slices/engine';
+import { selectCurrentModel, selectHasOwnModel, selectIsEmbedded } from '../../../state/slices/models';
+import { useActions, useApp } from '../../../state/useApp';
+import { Button } from '../../../ui/Button';
+import { formatBytes, formatCount, formatParameters } from '../../../ui/format';
+import { Bellows } from '../../../ui/pictures/Bellows';
 
 /**
  * What the built-in model does well: a direct question about a letter, minutes or an invoice of one or two pages.

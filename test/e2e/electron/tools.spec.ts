@@ -1,0 +1,131 @@
+/** Tools of an MCP server: set up, priced before a chat has them, called after a person allowed it, and there after a restart. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { type ElectronApplication, expect, type Page } from '@playwright/test';
+import { TREE } from '../../../native/prepare/paths.mjs';
+import { readGguf, writeChanged } from '../../engine/gguf';
+import { root, test, tinyModel } from '../app';
+import { answers, ended, greedy, ready, send } from '../chat';
+
+const server = path.join(root, 'test', 'fixtures', 'tools', 'server.mjs');
+
+/** The built-in model knows no tools; with this template it is told of them, and the grammar makes it call one. */
+function toolModel(folder: string): string {
+  const template = readFileSync(path.join(TREE, 'models', 'templates', 'Qwen-Qwen2.5-7B-Instruct.jinja'), 'utf8');
+  const file = path.join(folder, 'with-tools.gguf');
+  writeChanged(readGguf(tinyModel), file, { 'tokenizer.chat_template': template }, true);
+  return file;
+}
+
+/** What the system's own question is answered with from now on; what it asked is kept. */
+async function answerDialogs(app: ElectronApplication, button: number): Promise<void> {
+  await app.evaluate(({ dialog }, response) => {
+    dialog.showMessageBox = async (...asked: unknown[]) => {
+      Object.assign(globalThis, { askedLast: asked.at(-1) });
+      return { response, checkboxChecked: false };
+    };
+  }, button);
+}
+
+async function addServer(page: Page): Promise<void> {
+  await page.getByTestId('settings-open').click();
+  await page.getByTestId('settings-tab-advanced').click();
+  await page.getByTestId('tools-open').click();
+  await page.getByTestId('server-add').click();
+  await page.getByTestId('server-name').fill('Words');
+  await page.getByTestId('server-command').fill(process.execPath);
+  await page.getByTestId('server-args').fill(`${server}\ngood`);
+  await page.getByTestId('server-save').click();
+}
+
+const budget = (page: Page) => page.getByTestId('draft-tokens');
+const tokensOf = async (page: Page) => Number(await budget(page).getAttribute('data-tokens'));
+
+test('a server is added, priced, called when it is allowed, and its result stays', async ({ launch, dataDir }) => {
+  const model = toolModel(dataDir);
+  const { app, page } = await launch({ model, settings: { sampling: { ...greedy, maxTokens: 60 } } });
+  await ready(page);
+  await answerDialogs(app, 0);
+  await addServer(page);
+  // no program runs before the system has asked
+  await expect(page.getByTestId('server')).toHaveAttribute('data-state', 'failed');
+  await expect(page.getByTestId('server-error')).toContainText('not allowed to run');
+  const asked = await app.evaluate(() => (globalThis as { askedLast?: { detail?: string } }).askedLast?.detail);
+  expect(asked).toContain('server.mjs good');
+  await answerDialogs(app, 1);
+  await page.getByTestId('server-test').click();
+  await expect(page.getByTestId('server')).toHaveAttribute('data-state', 'ready');
+  await expect(page.getByTestId('server-tools')).toHaveAttribute('data-tools', '4');
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Close the settings' }).click();
+
+  await page.getByTestId('composer').fill('Say a word.');
+  await expect(budget(page)).not.toHaveAttribute('data-stale');
+  const before = await tokensOf(page);
+  await expect(page.getByTestId('tools')).toHaveAttribute('data-tools', '0');
+  await page.getByTestId('tools').click();
+  const price = page.getByTestId('tool-server-price');
+  await expect(price).toHaveText(/\d tokens/);
+  const echo = page.locator('[data-testid=tool][data-tool=echo]');
+  const told = Number((await echo.locator('xpath=..').textContent())?.match(/(\d+) tokens/)?.[1]);
+  await echo.click();
+  await expect(echo).toBeChecked();
+  await expect(page.getByTestId('tools-total')).toHaveAttribute('data-tokens', String(told));
+  await page.getByTestId('tools-must-call').click();
+  await expect(page.getByTestId('tools-must-call')).toBeChecked();
+  await expect(page.getByTestId('tools-must-call')).toBeChecked();
+  await page.keyboard.press('Escape');
+  await expect(budget(page)).not.toHaveAttribute('data-stale');
+  expect((await tokensOf(page)) - before).toBe(told);
+
+  await send(page, 'Say a word.');
+  const call = page.getByTestId('tool-call');
+  await expect(call).toHaveAttribute('data-state', 'asking');
+  await expect(page.getByTestId('tool-arguments')).toHaveValue(/"word": "(harbor|crane)"/);
+  await page.getByTestId('tool-arguments').fill('{"word": "lighthouse"}');
+  await page.getByTestId('tool-once').click();
+  await expect(call).toHaveAttribute('data-state', 'done');
+  await expect(page.getByTestId('tool-result')).toHaveText('{"word":"lighthouse"}');
+  await ended(page);
+  await expect(answers(page)).toHaveCount(1);
+  await app.close();
+
+  const again = await launch({});
+  await ready(again.page);
+  await again.page.getByTestId('chat-item').first().click();
+  await expect(again.page.getByTestId('tool-call')).toHaveAttribute('data-state', 'done');
+  await expect(again.page.getByTestId('tool-result')).toHaveText('{"word":"lighthouse"}');
+  await expect(again.page.getByTestId('tools')).toHaveAttribute('data-tools', '1');
+});
+
+test('a call is denied, another one stopped while it is asked about, and the model without tools says so', async ({
+  launch,
+  dataDir,
+}) => {
+  const model = toolModel(dataDir);
+  const { app, page } = await launch({ model, settings: { sampling: { ...greedy, maxTokens: 60 } } });
+  await ready(page);
+  await answerDialogs(app, 1);
+  await addServer(page);
+  await expect(page.getByTestId('server')).toHaveAttribute('data-state', 'ready');
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Close the settings' }).click();
+  await page.getByTestId('tools').click();
+  await page.locator('[data-testid=tool][data-tool=echo]').click();
+  await expect(page.locator('[data-testid=tool][data-tool=echo]')).toBeChecked();
+  await page.getByTestId('tools-must-call').click();
+  await expect(page.getByTestId('tools-must-call')).toBeChecked();
+  await page.keyboard.press('Escape');
+
+  await send(page, 'Say a word.');
+  await page.getByTestId('tool-deny').click();
+  await ended(page);
+  await expect(page.getByTestId('tool-call')).toHaveAttribute('data-state', 'denied');
+
+  await send(page, 'Say another one.');
+  await expect(page.getByTestId('tool-call').last()).toHaveAttribute('data-state', 'asking');
+  await page.getByTestId('stop').click();
+  await ended(page);
+  await expect(answers(page).last()).toHaveAttribute('data-state', 'cancelled');
+  await expect(page.getByTestId('tool-call').last()).toHaveAttribute('data-state', 'canceled');
+});
