@@ -49,7 +49,7 @@ async function choose(options: OpenDialogOptions): Promise<string[]> {
 async function confirmProgram(name: string, command: string): Promise<boolean> {
   const message = shown(msg`Run this program for the tools of ${{ name }}?`);
   const detail = shown(
-    msg`${{ command: command.slice(0, 2000) }}\n\nIt runs with your rights, without a sandbox: it can read and change your files and use the network. Run only what you trust.`,
+    msg`${{ command }}\n\nIt runs with your rights, without a sandbox: it can read and change your files and use the network. Run only what you trust.`,
   );
   const buttons = [shown(msg`Cancel`), shown(msg`Run it`)];
   const options = { type: 'warning' as const, message, detail, buttons, defaultId: 0, cancelId: 0, noLink: true };

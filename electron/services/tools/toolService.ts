@@ -18,6 +18,8 @@ import { ToolHost } from './toolHost';
 import { type ToolCaller, ToolRounds } from './toolRounds';
 
 const idleMinutes = 10;
+/** characters of a command that a dialog of the system shows */
+const mostOfLine = 1500;
 
 /** What a server is at; it is not kept. */
 interface Life {
@@ -243,8 +245,8 @@ export class ToolService implements ToolCaller {
     }
   }
 
-  /** A page that was taken over must not be able to run programs: that is asked by the system's own dialog. */
-  private async requireConfirmed({ id, name, place, confirmed }: StoredServer): Promise<void> {
+  /** A page that was taken over must not be able to run programs: that is asked by the system's own dialog, which shows all of it. */
+  private async requireConfirmed({ id, name, place, secretNames, confirmed }: StoredServer): Promise<void> {
     if (place.kind !== 'command' || confirmed) return;
     if (!this.parts.confirm) {
       throw new ConcertinaError(
@@ -253,9 +255,20 @@ export class ToolService implements ToolCaller {
         msg`Start the program yourself, with HTTP, and add its address.`,
       );
     }
-    const line = [place.command, ...place.args]
-      .map((word) => (/[\s"]/.test(word) ? JSON.stringify(word) : word))
-      .join(' ');
+    const quoted = (word: string) => (/[\s"]/.test(word) ? JSON.stringify(word) : word);
+    const line = [
+      ...(place.folder ? [`cd ${quoted(place.folder)} &&`] : []),
+      // a variable can make another program of it
+      ...secretNames.map((variable) => `${variable}=•••`),
+      ...[place.command, ...place.args].map(quoted),
+    ].join(' ');
+    if (line.length > mostOfLine) {
+      throw new ConcertinaError(
+        'bad-request',
+        msg`The command is too long to be shown in full before it runs: ${{ length: line.length }} characters, at most ${{ most: mostOfLine }} are possible.`,
+        msg`Put it into a script, and name the script here.`,
+      );
+    }
     if (!(await this.parts.confirm(name, line))) {
       throw new ConcertinaError(
         'forbidden',
