@@ -48,6 +48,8 @@ test.describe('while an answer is written', () => {
 
     await test.step('one is removed with Escape, and one goes back into the field', async () => {
       await field(page).press('Shift+Tab');
+      await expect(page.getByTestId('tools')).toBeFocused();
+      await page.keyboard.press('Shift+Tab');
       await expect(page.getByTestId('attach-from-shelf')).toBeFocused();
       await page.keyboard.press('Shift+Tab');
       await expect(page.getByTestId('attach')).toBeFocused();
