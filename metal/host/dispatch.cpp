@@ -36,6 +36,15 @@ const table_row tables[] = {
         "turboquant_plus, M5 Max at 32K: 4 magnitudes -7.3%; \"above 20K: 8-LUT\"" },
 };
 
+// For a GPU that was not measured. The last row fits all.
+const table_row & table_of(const turbo_metal_device & device, const turbo_metal_shape & s) {
+    const int family = device.family > 0 ? device.family : ANY; // an unknown family is a new one
+    const auto fits = [&](const table_row & row) {
+        return family <= row.family && s.n_kv < row.n_kv && (s.has_turbo4 || !row.turbo4);
+    };
+    return *std::find_if(std::begin(tables), std::end(tables) - 1, fits);
+}
+
 // Queries per SIMD-group: of those that have a kernel, the least that takes all queries of a KV head, so that its rows are expanded
 // once; at most so many. Nothing here was measured. Besides 4*queries*dim_v/128 sums of V a lane keeps queries scores and about 45 other
 // values, and Apple7 to Apple9 have 128 registers: 8 queries at head_dim 128 need about 85, 16 would need some 125. MLX found that 8 spill
@@ -60,6 +69,8 @@ const int64_t MIN_POSITIONS = 64;
 const int64_t MAX_POSITIONS = 512;
 
 const int TURBO_METAL_MAX_QUERIES = 16;
+
+const char * const table_names[TURBO_METAL_TABLES] = { "signed", "magnitude", "shuffled" };
 
 // Rows of the tables begin at multiples of this.
 const int64_t USES_STEP = 1024;
@@ -204,8 +215,6 @@ void apply(const turbo_metal_shape & s, const std::string & key, const std::stri
 
 } // namespace
 
-static const char * const table_names[TURBO_METAL_TABLES] = { "signed", "magnitude", "shuffled" };
-
 std::string turbo_metal_fault_name(int dim_k, int dim_v, const turbo_metal_variant & v) {
     return "kernel_turbo_attention_dk" + std::to_string(dim_k) + "_dv" + std::to_string(dim_v) + "_q" +
            std::to_string(v.queries) + " " + table_names[v.table];
@@ -234,18 +243,14 @@ bool turbo_metal_has_kernel(int dim_k, int dim_v, int n) {
 turbo_metal_variant turbo_metal_choose_with(const turbo_metal_device & device, const turbo_metal_shape & shape,
     int max_splits, const std::string & override_text) {
     turbo_metal_variant v = {};
-    const int family = device.family > 0 ? device.family : ANY; // an unknown family is a new one
     const turbo_metal_speed * speed = speed_of(device, shape);
     if (speed) {
         v.table = speed->table;
         v.source = speed->why.c_str();
-    }
-    for (const table_row & row : tables) {
-        if (!speed && family <= row.family && shape.n_kv < row.n_kv && (shape.has_turbo4 || !row.turbo4)) {
-            v.table = row.table;
-            v.source = row.source;
-            break;
-        }
+    } else {
+        const table_row & row = table_of(device, shape);
+        v.table = row.table;
+        v.source = row.source;
     }
     v.queries = choose_queries(shape, speed);
     pass_over_faults(device, shape, v);

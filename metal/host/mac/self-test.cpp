@@ -196,9 +196,10 @@ std::vector<trial> attention_trials(std::pair<int, int> dims, const turbo_metal_
             const ggml_type types[] = { format(k, dims.first), format(v, dims.second) };
             if (std::min(k, v) < 2 && types[0] != GGML_TYPE_COUNT && types[1] != GGML_TYPE_COUNT) {
                 trials.push_back({ GGML_OP_FLASH_ATTN_EXT, { types[0], types[1] }, dims, &variant, k % 2 == 1 });
-                trials.push_back(trials.back());
-                trials.back().recent = true;
-                if (k != v) { trials.pop_back(); }
+                if (k == v) {
+                    trials.push_back(trials.back());
+                    trials.back().recent = true;
+                }
             }
         }
     }
