@@ -118,14 +118,19 @@ export function resultOf({ state, result }: Pick<ToolCall, 'state' | 'result'>):
   return 'The call was canceled before it gave a result.';
 }
 
-/** Whether they can be given to a tool: a JSON object, or nothing, which is an empty one. */
-export function isArguments(text: string): boolean {
+/** What a tool can be given: a JSON object, or nothing, which is an empty one; null: it is neither. */
+export function argumentsIn(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text.trim() === '' ? '{}' : text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : null;
   } catch {
-    return false;
+    return null;
   }
+}
+
+export function isArguments(text: string): boolean {
+  return argumentsIn(text) !== null;
 }
 
 /** Stands for the message in the frames of the words behind so many rounds. */

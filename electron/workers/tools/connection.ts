@@ -6,7 +6,7 @@ import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { ConcertinaError, messageOf } from '../../contract/errors';
 import type { ServerPlace, ServerTools, ToolResult } from '../../contract/tools/process';
-import { type Tool, toolLimits, toolSchema } from '../../contract/tools/tools';
+import { argumentsIn, type Tool, toolLimits, toolSchema } from '../../contract/tools/tools';
 import { ServerProcess } from './serverProcess';
 
 /** pages of a list of tools */
@@ -72,7 +72,10 @@ export class Connection {
   }
 
   async call(tool: string, given: string, timeoutMs: number, signal: AbortSignal): Promise<ToolResult> {
-    const params = { name: tool, arguments: objectIn(given) };
+    const params = { name: tool, arguments: argumentsIn(given) };
+    if (params.arguments === null) {
+      throw new ConcertinaError('bad-request', msg`The arguments are not a JSON object.`);
+    }
     const answer = await this.asked(() =>
       this.client.request({ method: 'tools/call', params }, resultSchema, { timeout: timeoutMs, signal }),
     ).catch((error: unknown) => {
@@ -202,16 +205,6 @@ function line(text: string, most: number): string {
     .replace(/[\p{Cc}\p{Cf}]+/gu, ' ')
     .trim()
     .slice(0, most);
-}
-
-function objectIn(given: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(given.trim() === '' ? '{}' : given);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  } catch {
-    // said below
-  }
-  throw new ConcertinaError('bad-request', msg`The arguments are not a JSON object.`);
 }
 
 const resultSchema = z.object({
