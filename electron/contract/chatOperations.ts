@@ -3,7 +3,6 @@
 import { msg } from '@lingui/core/runtime-macro';
 import { z } from 'zod';
 import {
-  attachmentSchema,
   budgetSchema,
   chatSchema,
   chatSummarySchema,
@@ -14,6 +13,7 @@ import {
 } from './chats';
 import { uploadPartSchema } from './documents';
 import { errorPayloadSchema } from './errors';
+import { attachmentSchema } from './lib/attachments';
 import type { Translatable } from './lib/language';
 import { chatSearchAnswerSchema, chatSearchSchema } from './lib/textSearch';
 import { idSchema, limits, nothing, operation, textSchema } from './limits';

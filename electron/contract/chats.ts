@@ -2,84 +2,10 @@
 
 import { z } from 'zod';
 import { errorPayloadSchema } from './errors';
+import { attachmentSchema } from './lib/attachments';
 import { briefSchema } from './lib/brief';
 import { idSchema, limits, momentSchema } from './limits';
-import { chatToolsSchema, noTools, toolRoundSchema } from './tools/tools';
-
-// Documents that are attached to a question, and which of their text the model reads.
-
-/** A stretch of a document's text, in UTF-16 units. */
-const passageSchema = z.object({
-  start: z.number().int().min(0),
-  end: z.number().int().min(0),
-  /** of the section where it begins: "Page 12" */
-  label: z.string(),
-  /** where a search model ranked too: which of the words that were searched for stand in it */
-  words: z.array(z.string()).optional(),
-  /** its rank by meaning, from 1; absent: it was found by words alone */
-  meaning: z.number().int().min(1).optional(),
-});
-export type Passage = z.infer<typeof passageSchema>;
-
-/**
- * Why words alone ranked passages though there is a search model: it is being loaded, it reads the document, a person canceled
- * that, it cannot be used, the document has too many passages.
- */
-export const wordsAloneSchema = z.enum(['loading', 'reading', 'canceled', 'failed', 'too-long']);
-export type WordsAlone = z.infer<typeof wordsAloneSchema>;
-
-export const scoredPassageSchema = passageSchema.extend({
-  /** comparable within one answer only */
-  score: z.number(),
-});
-export type ScoredPassage = z.infer<typeof scoredPassageSchema>;
-
-export const attachmentPartSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('whole') }),
-  z.object({
-    kind: z.literal('sections'),
-    /** indices into the sections of the document, ascending */
-    sections: z.array(z.number().int().min(0)).min(1).refine(ascends, 'must ascend'),
-  }),
-  z.object({
-    kind: z.literal('passages'),
-    /** in the order of the text; empty in a draft: those that fit the question best are chosen when it is sent, and stay */
-    passages: z.array(passageSchema),
-    /**
-     * What was searched for, with blanks between and phrases in quotes; '': no word of the question is in the document, and
-     * this is its beginning. In a draft: what a person wants searched for in place of the words of the question.
-     */
-    words: z.string().max(limits.maxSearchWords).optional(),
-    /** absent: there was no search model, or it ranked too */
-    wordsAlone: wordsAloneSchema.optional(),
-  }),
-  z.object({
-    /** the model sees it: an image, or of a document with `original` these pages, counted from 1, drawn */
-    kind: z.literal('image'),
-    pages: z.array(z.number().int().min(1)).min(1).max(limits.maxImagePages).refine(ascends, 'must ascend').optional(),
-  }),
-  /** the model hears it */
-  z.object({ kind: z.literal('sound') }),
-]);
-export type AttachmentPart = z.infer<typeof attachmentPartSchema>;
-
-export const attachmentSchema = z.object({
-  documentId: z.string().min(1).max(limits.maxIdLength),
-  /** as the person knows the file: it stands in the prompt */
-  name: z.string().min(1).max(255),
-  part: attachmentPartSchema,
-});
-export type Attachment = z.infer<typeof attachmentSchema>;
-
-function ascends(numbers: number[]): boolean {
-  return numbers.every((number, index) => index === 0 || number > (numbers[index - 1] ?? 0));
-}
-
-/** As it was before it was sent: its passages are looked up again. */
-export function asAsked(attachment: Attachment): Attachment {
-  if (attachment.part.kind !== 'passages') return attachment;
-  return { ...attachment, part: { kind: 'passages', passages: [] } };
-}
+import { chatToolsSchema, givenIn, noTools, toolRoundSchema } from './tools/tools';
 
 // What a message would take of the context, part by part, in tokens of the loaded model.
 
@@ -330,11 +256,31 @@ export type Chat = z.infer<typeof chatSchema>;
 // questions first, and do not come back: so the prompt of each answer begins as that of the answer before it, and the KV cache
 // is used again. The words of the questions and of their answers stay.
 
-type Held = Pick<Message, 'role' | 'attachments' | 'summary'>;
+type Held = Pick<Message, 'role' | 'attachments' | 'summary' | 'rounds'>;
 
-/** A question whose passages stand in the prompt until they are released. What was read part by part never stood there. */
-export function holdsPassages({ role, attachments, summary }: Held): boolean {
-  return role === 'user' && !summary && attachments.some(({ part }) => part.kind === 'passages');
+/**
+ * A question, or an answer with results of tools, whose passages stand in the prompt until they are released. What was read part
+ * by part never stood there.
+ */
+export function holdsPassages({ role, attachments, summary, rounds }: Held): boolean {
+  const given = [...(role === 'user' ? attachments : []), ...givenIn(rounds)];
+  return !summary && given.some(({ part }) => part.kind === 'passages');
+}
+
+/**
+ * Message by message: which of the questions with passages it is, or belongs to, counted from 0. -1: it has no passages. Those of
+ * the tools of an answer go with its question.
+ */
+export function turnsWithPassages(branch: readonly Held[]): number[] {
+  let turns = 0;
+  let counted = false;
+  return branch.map((message) => {
+    if (message.role === 'user') counted = false;
+    if (!holdsPassages(message)) return -1;
+    if (!counted) turns += 1;
+    counted = true;
+    return turns - 1;
+  });
 }
 
 /** Of how many questions of a branch the passages are released: the oldest ones that had some. */
@@ -344,29 +290,43 @@ export function releasedOf(branch: readonly Pick<Message, 'released'>[]): number
 
 /** The branch as it stands in the prompt when `count` questions have released their passages; other documents stay. */
 export function withoutReleased<M extends Held>(branch: readonly M[], count: number): M[] {
-  let left = count;
-  return branch.map((message) => {
-    if (left === 0 || !holdsPassages(message)) return message;
-    left -= 1;
-    return { ...message, attachments: message.attachments.filter(({ part }) => part.kind !== 'passages') };
+  const turns = turnsWithPassages(branch);
+  return branch.map((message, index) => {
+    const turn = turns[index] ?? -1;
+    return turn === -1 || turn >= count ? message : withoutPassages(message);
   });
 }
 
-/**
- * What a branch shows of it, message by message. Of a question 1: its passages are released. Of an answer: of how many
- * questions they were released for it.
- */
-export function releasedAlong(branch: readonly (Held & Pick<Message, 'released'>)[]): number[] {
+function withoutPassages<M extends Held>(message: M): M {
+  const rounds = message.rounds?.map((round) => ({
+    ...round,
+    calls: round.calls.map((call) => ({
+      ...call,
+      ...(call.kept && {
+        kept: call.kept.map((one) => (one.part?.kind === 'passages' ? { ...one, part: null } : one)),
+      }),
+    })),
+  }));
+  const attachments = message.attachments.filter(({ part }) => part.kind !== 'passages');
+  return { ...message, attachments, ...(rounds && { rounds }) };
+}
+
+/** What a branch shows of it, message by message. */
+interface ReleasedHere {
+  /** its passages are released */
+  gone: boolean;
+  /** of an answer: of how many questions they were released for it */
+  fresh: number;
+}
+
+export function releasedAlong(branch: readonly (Held & Pick<Message, 'released'>)[]): ReleasedHere[] {
   const all = releasedOf(branch);
-  let questions = 0;
+  const turns = turnsWithPassages(branch);
   let before = 0;
-  return branch.map((message) => {
-    if (holdsPassages(message)) {
-      questions += 1;
-      return questions <= all ? 1 : 0;
-    }
-    const fresh = Math.max(0, (message.released ?? 0) - before);
+  return branch.map(({ released = 0 }, index) => {
+    const fresh = Math.max(0, released - before);
     before += fresh;
-    return fresh;
+    const turn = turns[index] ?? -1;
+    return { gone: turn !== -1 && turn < all, fresh };
   });
 }

@@ -3,19 +3,22 @@
  * main process. Offsets count UTF-16 units of the extracted text, as `String.slice` does.
  */
 import { z } from 'zod';
-import { attachmentPartSchema, scoredPassageSchema, wordsAloneSchema } from './chats';
 import { errorPayloadSchema } from './errors';
+import { attachmentPartSchema, scoredPassageSchema, wordsAloneSchema } from './lib/attachments';
 import { idSchema, limits, momentSchema, nothing, operation, pathSchema, textSchema } from './limits';
 import type { EventMap, OperationMap } from './rpc';
 
 const documentKindSchema = z.enum([
   ...(['pdf', 'docx', 'odt', 'rtf', 'epub', 'pptx', 'odp', 'xlsx', 'ods', 'eml'] as const),
-  /** `picture`: its text is recognized; `image`, `sound`: the model reads the file itself, and there is no text */
-  ...(['html', 'markdown', 'text', 'csv', 'code', 'picture', 'image', 'sound'] as const),
+  /**
+   * `picture`: its text is recognized; `image`, `sound`: the model reads the file itself, and there is no text; `file`: nothing reads
+   * it, it is kept for the person
+   */
+  ...(['html', 'markdown', 'text', 'csv', 'code', 'picture', 'image', 'sound', 'file'] as const),
 ]);
 export type DocumentKind = z.infer<typeof documentKindSchema>;
 /** kinds whose words are taken out */
-export type TextKind = Exclude<DocumentKind, 'image' | 'sound'>;
+export type TextKind = Exclude<DocumentKind, 'image' | 'sound' | 'file'>;
 
 /** A stretch of a document that can be named. Sections follow each other without gaps, from 0 to `characters`. */
 export const sectionSchema = z.object({
@@ -102,7 +105,7 @@ export const exportedDocumentSchema = z.object({
   document: documentSchema,
   sections: z.array(sectionSchema).max(limits.maxDocumentSections),
   text: textSchema,
-  /** the file itself, of an image or sound */
+  /** the file itself, of what has no text */
   file: z
     .base64()
     .max(limits.maxMediaBytes * 1.5)
@@ -161,7 +164,7 @@ export const documentOperations = {
   ),
   /** the text of an image, by OCR, as a document of its own; the id of the job */
   'documents.readAsText': operation(z.object({ documentId: idSchema }), idSchema),
-  /** the file of an image or sound; others are refused */
+  /** the file of an image or sound, or one that is kept for the person; others are refused */
   'documents.file': operation(z.object({ documentId: idSchema }), z.object({ data: z.base64() })),
   /** ends a job that waits, reads or is locked; any other stays as it is */
   'documents.cancel': operation(z.object({ jobId: idSchema }), nothing),

@@ -6,13 +6,10 @@
 import { z } from 'zod';
 import { errorPayloadSchema } from './errors';
 import { contextFitSchema } from './fit';
-import { idSchema, isDeviceName, limits, momentSchema, nothing, operation } from './limits';
+import { countSchema, idSchema, isDeviceName, limits, momentSchema, nothing, operation } from './limits';
 import { modelInfoSchema } from './models';
 import type { EventMap, OperationMap } from './rpc';
 import { contextSettingsSchema } from './settings';
-
-/** A number that a hub tells. Any other (negative, broken, not exact) ends in a loop or an offset that no file has. */
-export const countSchema = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 
 /** `owner/name` */
 export const repoSchema = z

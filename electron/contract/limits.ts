@@ -18,8 +18,6 @@ export const limits = {
   maxTemplateVariables: 4000,
   /** characters of one message: a pasted book of 4 million characters passes */
   maxMessage: 8_000_000,
-  /** characters of the words that a document is searched for */
-  maxSearchWords: 2000,
   maxPathLength: 4096,
   maxPathsPerCall: 256,
   /** of a file of chats of another app */
@@ -37,8 +35,6 @@ export const limits = {
   maxUnpackedBytes: 200_000_000,
   /** bytes of an image or sound that goes to the model as it is */
   maxMediaBytes: 16 * 1024 * 1024,
-  /** pages of one document that go to the model as images */
-  maxImagePages: 20,
   maxDocumentPages: 10_000,
   /** pixels that the picture of a page can be asked for */
   maxPageWidth: 4000,
@@ -74,6 +70,8 @@ export const textSchema = z
   .string()
   .max(limits.maxMessage)
   .overwrite((text) => text.toWellFormed());
+/** A number that a hub tells. Any other (negative, broken, not exact) ends in a loop or an offset that no file has. */
+export const countSchema = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 export const nothing = z.void();
 
 /** An operation: what goes in and what comes out, both checked at the boundary. */

@@ -5,8 +5,8 @@
 import { createInterface } from 'node:readline';
 import { addAbortSignal } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
-import type { Attachment } from '../contract/chats';
 import { ConcertinaError } from '../contract/errors';
+import type { Attachment } from '../contract/lib/attachments';
 import { lockFolder } from '../services/lib/folderLock';
 import {
   type CommandSpec,

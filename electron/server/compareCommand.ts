@@ -15,9 +15,9 @@ import {
 } from '../contract/compare/compare';
 import type { OperationInput } from '../contract/contract';
 import { ConcertinaError, messageOf } from '../contract/errors';
+import { usualPart } from '../contract/lib/attachments';
 import { verdictOf } from '../contract/lib/judgement';
 import { say } from '../contract/lib/language';
-import { usualPart } from '../contract/lib/senses';
 import { troubleOf } from '../contract/lib/systemErrors';
 import { cacheChoiceSchema, cacheTypes, isBudget } from '../contract/settings';
 import { lockFolder } from '../services/lib/folderLock';

@@ -1,10 +1,11 @@
 /** A chat in the terminal: the services of the window, and what of them goes to stderr. */
-import type { Attachment, Message } from '../contract/chats';
+
+import type { Message } from '../contract/chats';
 import type { DocumentInfo } from '../contract/documents';
 import type { EngineStatus, StreamFrame } from '../contract/engine';
 import { ConcertinaError } from '../contract/errors';
 import { fallbacksOf } from '../contract/fallbacks';
-import { usualPart } from '../contract/lib/senses';
+import { type Attachment, usualPart } from '../contract/lib/attachments';
 import { autoContext, type SettingsPatch } from '../contract/settings';
 import type { Services } from '../services/services';
 import { exitCodes, type Status } from './commandLine';

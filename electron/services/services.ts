@@ -166,6 +166,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const toolParts = await setUpTools({
     ...{ path: join(dataFolder, 'tools.json'), keyring: options.keyring, unsaved, log, chats, engine },
     openProcess: options.openTools,
+    reading: { ...reading, settings: () => settings.get() },
     systemPrompt: () => settings.get().systemPrompt,
     confirm: desktop && ((name, command) => desktop.confirmProgram(name, command)),
   });

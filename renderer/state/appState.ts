@@ -2,16 +2,7 @@
 
 import type { ApiStatus } from '../../electron/contract/api';
 import type { WaitingList } from '../../electron/contract/chatOperations';
-import type {
-  AnswerStats,
-  AttachmentPart,
-  Chat,
-  ChatSummary,
-  Passage,
-  PromptBudget,
-  TrashedChat,
-  WordsAlone,
-} from '../../electron/contract/chats';
+import type { AnswerStats, Chat, ChatSummary, PromptBudget, TrashedChat } from '../../electron/contract/chats';
 import type { CheckPlan, ComparePlan, CompareRun, CompareSummary } from '../../electron/contract/compare/compare';
 import type { AppInfo } from '../../electron/contract/contract';
 import type { DocumentInfo, DocumentJob, DocumentUsage, SearchModel, Section } from '../../electron/contract/documents';
@@ -27,6 +18,7 @@ import type {
   HubModelPage,
   HubSort,
 } from '../../electron/contract/hub';
+import type { AttachmentPart, Passage, WordsAlone } from '../../electron/contract/lib/attachments';
 import type { BriefProgress } from '../../electron/contract/lib/brief';
 import type { PresetContent, Presets } from '../../electron/contract/lib/presets';
 import type { ChatSearchAnswer } from '../../electron/contract/lib/textSearch';

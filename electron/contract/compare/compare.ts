@@ -4,10 +4,10 @@
  * The figures come from the engine process: bytes are its allocation, times its clock, probabilities the full softmax.
  */
 import { z } from 'zod';
-import { attachmentSchema } from '../chats';
 import { effectiveContextSchema, liveStatsSchema, memoryEstimateSchema } from '../engine';
 import { errorPayloadSchema } from '../errors';
 import { budgetSchema } from '../fit';
+import { attachmentSchema } from '../lib/attachments';
 import { translatableSchema } from '../lib/language';
 import { idSchema, limits, momentSchema, nothing, operation } from '../limits';
 import { modelInfoSchema } from '../models';

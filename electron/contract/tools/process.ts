@@ -35,12 +35,19 @@ export const serverToolsSchema = z.object({
 });
 export type ServerTools = z.infer<typeof serverToolsSchema>;
 
+const resultFileSchema = z.object({
+  /** a name without a folder; its ending tells the kind */
+  name: z.string().min(1).max(100),
+  data: z.base64().max(toolLimits.messageBytes),
+});
+export type ResultFile = z.infer<typeof resultFileSchema>;
+
 export const toolResultSchema = z.object({
   /** the tool says that it failed */
   failed: z.boolean(),
-  text: z.string().max(toolLimits.result),
-  /** characters of all of it */
-  characters: z.number().int(),
+  text: z.string().max(toolLimits.messageBytes),
+  /** what is no text, in the order in which the text names it */
+  files: z.array(resultFileSchema).max(toolLimits.filesOfResult),
 });
 export type ToolResult = z.infer<typeof toolResultSchema>;
 

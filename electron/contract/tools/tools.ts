@@ -3,6 +3,7 @@
  * answer. What a server says of its tools is data: it is bounded here, shown as the server's words, and never trusted.
  */
 import { z } from 'zod';
+import { type Attachment, attachmentPartSchema, attachmentSchema } from '../lib/attachments';
 import { idSchema } from '../limits';
 
 export const toolLimits = {
@@ -15,8 +16,10 @@ export const toolLimits = {
   schema: 100_000,
   /** characters of the arguments of one call */
   arguments: 500_000,
-  /** characters of the result of one call that are kept */
+  /** characters of a result that stand in a chat where it could not be kept as a document */
   result: 400_000,
+  /** images, sound and other files of one result */
+  filesOfResult: 32,
   /** bytes of one message of a server; what sends more is ended */
   messageBytes: 16 * 1024 * 1024,
   callsOfRound: 32,
@@ -85,6 +88,10 @@ export type PromptCall = z.infer<typeof promptCallSchema>;
 export const callStateSchema = z.enum(['asking', 'running', 'done', 'failed', 'denied', 'canceled']);
 export type CallState = z.infer<typeof callStateSchema>;
 
+/** What of a result is kept as a document; `part` null: for the person alone, the model is not given it. */
+export const keptResultSchema = attachmentSchema.extend({ part: attachmentPartSchema.nullable() });
+export type KeptResult = z.infer<typeof keptResultSchema>;
+
 export const toolCallSchema = promptCallSchema.extend({
   /** as called by the server; '' with `serverId` '': there is no such tool in the chat */
   tool: z.string(),
@@ -98,6 +105,8 @@ export const toolCallSchema = promptCallSchema.extend({
   result: z.string(),
   /** characters of the whole result, where more came than the model is given; else not there */
   cutFrom: z.number().int().optional(),
+  /** documents: a text that is too long for the context, images, sound and other files; else not there */
+  kept: z.array(keptResultSchema).optional(),
   /** how long it ran; null: it did not */
   ms: z.number().nullable(),
 });
@@ -116,6 +125,16 @@ export function resultOf({ state, result }: Pick<ToolCall, 'state' | 'result'>):
   if (state === 'denied') return 'The user did not allow this call.';
   if (state === 'done' || state === 'failed') return result;
   return 'The call was canceled before it gave a result.';
+}
+
+/** What of kept results stands in the prompt behind the results, as the documents of a question stand before its words. */
+export function givenOf({ kept = [] }: Pick<ToolCall, 'kept'>): Attachment[] {
+  return kept.flatMap(({ part, ...document }) => (part ? [{ ...document, part }] : []));
+}
+
+/** The same of all calls, in their order. */
+export function givenIn(rounds: readonly ToolRound[] = []): Attachment[] {
+  return rounds.flatMap(({ calls }) => calls.flatMap(givenOf));
 }
 
 /** What a tool can be given: a JSON object, or nothing, which is an empty one; null: it is neither. */

@@ -1,7 +1,9 @@
 /** What a draft would take of the context, before it is sent: the exact prompt, counted by the loaded model. */
-import { type AttachmentPart, type PromptBudget, releasedOf } from '../../contract/chats';
+
+import { type PromptBudget, releasedOf } from '../../contract/chats';
 import type { OperationInput, OperationOutput } from '../../contract/contract';
-import { noTools, resultOf, type ToolRound } from '../../contract/tools/tools';
+import type { AttachmentPart } from '../../contract/lib/attachments';
+import { givenIn, noTools, resultOf, type ToolRound } from '../../contract/tools/tools';
 import type { DocumentStore } from '../documents/documentStore';
 import type { DocumentCounts } from '../documents/documentTexts';
 import type { ChatStore } from './chatStore';
@@ -79,7 +81,9 @@ export class BudgetService {
 
   private async parts(systemPrompt: string, branch: readonly PromptSource[], question: PromptSource) {
     const attached = [
-      ...branch.flatMap(({ attachments }) => attachments.map((attachment) => ({ attachment, inBranch: true }))),
+      ...branch
+        .flatMap(({ attachments, rounds }) => [...attachments, ...givenIn(rounds)])
+        .map((attachment) => ({ attachment, inBranch: true })),
       ...question.attachments.map((attachment) => ({ attachment, inBranch: false })),
     ];
     const byDocument: PromptBudget['byDocument'] = [];

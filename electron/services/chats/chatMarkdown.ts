@@ -1,7 +1,8 @@
 /** A chat as Markdown, to be read by people: title, dates, models, what was used of documents, and the figures of answers. */
 
 import type { ExportedChat, ExportOptions } from '../../contract/chatOperations';
-import type { AnswerStats, Attachment, Chat, Message, StopReason } from '../../contract/chats';
+import type { AnswerStats, Chat, Message, StopReason } from '../../contract/chats';
+import type { Attachment } from '../../contract/lib/attachments';
 import { isOpenCall, resultOf, type ToolCall } from '../../contract/tools/tools';
 import { branchTo, type ChatRecord } from './chatLog';
 
@@ -47,7 +48,10 @@ async function messageMarkdown(message: Message, index: number, parent: number, 
   if (message.thinking !== '') {
     parts.push(`<details><summary>Thinking</summary>\n\n${message.thinking.trim()}\n\n</details>`);
   }
-  for (const { text, calls } of message.rounds ?? []) parts.push(text.trim(), ...calls.map(callMarkdown));
+  for (const { text, calls } of message.rounds ?? []) {
+    parts.push(text.trim());
+    for (const call of calls) parts.push(await callMarkdown(call, labelsOf));
+  }
   parts.push(message.text.trim());
   const figures = [message.stats && statsText(message.stats), message.stopReason && ends[message.stopReason]];
   if (figures.some(Boolean)) parts.push(`*${figures.filter(Boolean).join('; ')}*`);
@@ -56,11 +60,15 @@ async function messageMarkdown(message: Message, index: number, parent: number, 
 }
 
 /** Indented, so that no fence of a result ends it. */
-function callMarkdown(call: ToolCall): string {
+async function callMarkdown(call: ToolCall, labelsOf: LabelsOf): Promise<string> {
   const { name, server, state } = call;
   const indented = (text: string) => text.replace(/^/gm, '    ');
   const parts = [`*Called ${name}${server && ` of ${server}`}: ${state}*`, indented(call.arguments)];
-  return [...parts, ...(isOpenCall(call) ? [] : [indented(resultOf(call))])].join('\n\n');
+  if (!isOpenCall(call)) parts.push(indented(resultOf(call)));
+  const kept = (call.kept ?? []).map(({ part, ...document }) =>
+    part ? attachmentLine({ ...document, part }, labelsOf) : `- File: ${document.name}`,
+  );
+  return [...parts, ...(kept.length > 0 ? [(await Promise.all(kept)).join('\n')] : [])].join('\n\n');
 }
 
 async function attachmentLine({ documentId, name, part }: Attachment, labelsOf: LabelsOf): Promise<string> {
@@ -144,12 +152,17 @@ export function recordsOf(chat: ExportedChat, id: string): ChatRecord[] {
 /** The chat as it names documents that have other ids here. @param ids by the old ones; those that are not in it stay */
 export function withDocuments(chat: ExportedChat, ids: Readonly<Record<string, string>>): ExportedChat {
   const known = new Map(Object.entries(ids));
+  const named = <D extends { documentId: string }>(one: D): D => ({
+    ...one,
+    documentId: known.get(one.documentId) ?? one.documentId,
+  });
+  const withKept = (call: ToolCall) => (call.kept ? { ...call, kept: call.kept.map(named) } : call);
   const messages = chat.messages.map((message) => ({
     ...message,
-    attachments: message.attachments.map((one) => ({
-      ...one,
-      documentId: known.get(one.documentId) ?? one.documentId,
-    })),
+    attachments: message.attachments.map(named),
+    ...(message.rounds && {
+      rounds: message.rounds.map((round) => ({ ...round, calls: round.calls.map(withKept) })),
+    }),
   }));
   return { ...chat, messages };
 }

@@ -4,10 +4,10 @@
  * beginning of the prompt, and the cache of it, stay too.
  */
 
-import { holdsPassages, type Message, releasedOf, withoutReleased } from '../../contract/chats';
+import { type Message, releasedOf, turnsWithPassages, withoutReleased } from '../../contract/chats';
 
 /** What of a message decides whether it can be left out. */
-export type RollSource = Pick<Message, 'role' | 'attachments' | 'leftOut' | 'released' | 'summary'> & {
+export type RollSource = Pick<Message, 'role' | 'attachments' | 'leftOut' | 'released' | 'rounds' | 'summary'> & {
   /** it stands in place of so many messages */
   stands?: number;
 };
@@ -52,13 +52,12 @@ export async function fitBranch<M extends RollSource>(
   before: Pick<Message, 'leftOut' | 'released'> = {},
 ): Promise<Fitted<M>> {
   const bare = withoutReleased(branch, branch.length);
-  const most = branch.slice(0, -1).filter(holdsPassages).length;
+  const turns = turnsWithPassages(branch);
+  const most = Math.max(-1, ...turns.slice(0, -1)) + 1;
   const from = Math.min(most, releasedOf([...branch, before]));
   const gone = room.rolls ? goneOf(branch, before.leftOut) : 0;
-  const released = (number: number): M[] => {
-    let left = number;
-    return branch.map((message, index) => (bare[index] !== message && left-- > 0 ? (bare[index] ?? message) : message));
-  };
+  const released = (number: number): M[] =>
+    branch.map((message, index) => ((turns[index] ?? -1) < number ? (bare[index] ?? message) : message));
   const at = (number: number) => new Rolling(released(number)).gone(gone);
   const sizeAt = (number: number) => count(at(number).branch);
 

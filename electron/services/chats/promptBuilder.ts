@@ -6,13 +6,13 @@
 
 import type { MessageDescriptor } from '@lingui/core';
 import { msg } from '@lingui/core/runtime-macro';
-import { type Attachment, type Chat, type Message, releasedOf, reserveOf, withoutReleased } from '../../contract/chats';
+import { type Chat, type Message, releasedOf, reserveOf, withoutReleased } from '../../contract/chats';
 import type { PromptMessage, PromptOptions } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
+import { type Attachment, isMedia, mediaLast } from '../../contract/lib/attachments';
 import { briefShare } from '../../contract/lib/brief';
-import { isMedia, mediaLast } from '../../contract/lib/senses';
 import type { Settings } from '../../contract/settings';
-import { isArguments, promptTools, resultOf, type ToolRound } from '../../contract/tools/tools';
+import { givenIn, givenOf, isArguments, promptTools, resultOf, type ToolRound } from '../../contract/tools/tools';
 import type { DocumentCounts, DocumentTexts } from '../documents/documentTexts';
 import { type MediaBlock, type MediaFiles, mediaBehind } from '../documents/mediaFiles';
 import type { Retrieval } from '../documents/retrieval';
@@ -58,16 +58,21 @@ export async function buildPrompt(
   mediaOf?: (attachment: Attachment) => Promise<MediaBlock>,
 ): Promise<PromptMessage[]> {
   const prompt: PromptMessage[] = [];
+  const given = (attachment: Attachment): MediaBlock | Promise<MediaBlock> =>
+    mediaOf && isMedia(attachment.part)
+      ? mediaOf(attachment)
+      : blockOf(attachment).then((text) => ({ text, media: [] }));
   if (systemPrompt.trim() !== '') prompt.push({ role: 'system', content: systemPrompt });
   for (const { role, text, attachments, rounds = [] } of branch.map(asRead)) {
-    if (role === 'assistant') prompt.push(...rounds.flatMap(roundMessages));
+    const called: PromptMessage[] = [];
+    for (const round of rounds) called.push(...(await roundMessages(round, given)));
+    if (role === 'assistant') prompt.push(...called);
     let content = '';
     const documents: NonNullable<PromptMessage['documents']> = [];
     const media: NonNullable<PromptMessage['media']> = [];
     for (const [index, attachment] of mediaLast(attachments).entries()) {
       const { documentId, name, part } = attachment;
-      const block =
-        mediaOf && isMedia(part) ? await mediaOf(attachment) : { text: await blockOf(attachment), media: [] };
+      const block = await given(attachment);
       media.push(...mediaBehind(content.length, block.media));
       content += block.text;
       // passages are another text for each question
@@ -77,17 +82,32 @@ export async function buildPrompt(
     const first = prompt.every((message) => message.role === 'system');
     const beside = { ...(first && documents.length > 0 && { documents }), ...(media.length > 0 && { media }) };
     append(prompt, { role, content: content + text, ...beside });
-    if (role === 'user') prompt.push(...rounds.flatMap(roundMessages));
+    if (role === 'user') prompt.push(...called);
   }
   return prompt;
 }
 
-function roundMessages({ text, thinking, calls }: ToolRound): PromptMessage[] {
+/** Documents that results are kept as stand behind what is said of them. */
+async function roundMessages(
+  { text, thinking, calls }: ToolRound,
+  given: (attachment: Attachment) => MediaBlock | Promise<MediaBlock>,
+): Promise<PromptMessage[]> {
   const toolCalls = calls.map(({ id, name, arguments: given }) => {
     // templates take them apart
     return { id, name, arguments: given.trim() !== '' && isArguments(given) ? given : '{}' };
   });
-  const results = calls.map((call) => ({ role: 'tool' as const, content: resultOf(call), toolCallId: call.id }));
+  const results: PromptMessage[] = [];
+  for (const call of calls) {
+    let content = resultOf(call);
+    const media: MediaBlock['media'] = [];
+    for (const attachment of mediaLast(givenOf(call))) {
+      const block = await given(attachment);
+      content += '\n\n';
+      media.push(...mediaBehind(content.length, block.media));
+      content += block.text.trimEnd();
+    }
+    results.push({ role: 'tool', content, toolCallId: call.id, ...(media.length > 0 && { media }) });
+  }
   return [{ role: 'assistant', content: text, ...(thinking && { thinking }), toolCalls }, ...results];
 }
 
@@ -166,7 +186,8 @@ export class Questions {
 
   /** The prompt of a branch, whose last message is the question. */
   async prompt(chat: PromptChat, branch: readonly PromptSource[]): Promise<PromptMessage[]> {
-    this.media.requireSensed(branch.map(asRead).flatMap(({ attachments }) => attachments));
+    const given = branch.map(asRead).flatMap(({ attachments, rounds }) => [...attachments, ...givenIn(rounds)]);
+    this.media.requireSensed(given);
     const blockOf: BlockOf = (one) => this.texts.block(one);
     return buildPrompt(this.systemPrompt(chat), branch, blockOf, (one) => this.media.block(one));
   }

@@ -5,7 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Attachment, type Chat, type Message, type Recalled, reserveOf } from '../../contract/chats';
+import { type Chat, type Message, type Recalled, reserveOf } from '../../contract/chats';
+import type { Attachment } from '../../contract/lib/attachments';
 import { briefOn, coveredBy, recallShare } from '../../contract/lib/brief';
 import { fold } from '../../contract/lib/textSearch';
 import type { Settings } from '../../contract/settings';

@@ -1,8 +1,9 @@
 /** Cuts documents into parts that fit into the context, at the borders of their sections. */
 
-import type { Attachment, Passage, SummaryKind, SummaryPart } from '../../contract/chats';
+import type { SummaryKind, SummaryPart } from '../../contract/chats';
 import type { Section } from '../../contract/documents';
 import type { PromptMessage } from '../../contract/engineContract';
+import type { Attachment, Passage } from '../../contract/lib/attachments';
 
 /** A section, or a piece of one that is longer than the room. */
 interface Piece {

@@ -3,17 +3,10 @@
  * they are too long for one pass. What is left to do follows from the parts alone, so it goes on after any end.
  */
 import { msg } from '@lingui/core/runtime-macro';
-import {
-  type Attachment,
-  openPart,
-  partMessageId,
-  reserveOf,
-  type StopReason,
-  type SummaryPart,
-} from '../../contract/chats';
+import { openPart, partMessageId, reserveOf, type StopReason, type SummaryPart } from '../../contract/chats';
 import type { GenerateRequest, PromptMessage } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
-import { isMedia } from '../../contract/lib/senses';
+import { type Attachment, isMedia } from '../../contract/lib/attachments';
 import type { Settings } from '../../contract/settings';
 import type { DocumentStore } from '../documents/documentStore';
 import { type DocumentCounts, type DocumentTexts, documentBlock } from '../documents/documentTexts';

@@ -3,16 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import { msg } from '@lingui/core/runtime-macro';
 import { type Turn, titleFrom } from '../../contract/chatOperations';
-import {
-  type Attachment,
-  asAsked,
-  type Chat,
-  canGoOn,
-  type Message,
-  type StopReason,
-  type SummaryKind,
-} from '../../contract/chats';
+import { type Chat, canGoOn, type Message, type StopReason, type SummaryKind } from '../../contract/chats';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
+import { type Attachment, asAsked } from '../../contract/lib/attachments';
 import type { Settings } from '../../contract/settings';
 import type { DocumentStore } from '../documents/documentStore';
 import type { DocumentCounts, DocumentTexts } from '../documents/documentTexts';

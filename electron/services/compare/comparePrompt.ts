@@ -1,10 +1,11 @@
 /** What every column reads, as the engine is given it: texts in place of ids. */
 import { msg } from '@lingui/core/runtime-macro';
 import { titleFrom } from '../../contract/chatOperations';
-import { type Attachment, type Chat, releasedOf, withoutReleased } from '../../contract/chats';
+import { type Chat, releasedOf, withoutReleased } from '../../contract/chats';
 import type { ComparePrompt } from '../../contract/compare/compare';
 import type { CompareTask } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
+import type { Attachment } from '../../contract/lib/attachments';
 import type { ChatStore } from '../chats/chatStore';
 import { promptBranch } from '../chats/promptBranch';
 import { type BlockOf, buildPrompt, type PromptSource, systemPromptOf } from '../chats/promptBuilder';

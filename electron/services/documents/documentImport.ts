@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { msg } from '@lingui/core/runtime-macro';
 import type { DocumentInfo, ExportedDocument, Section } from '../../contract/documents';
 import { ConcertinaError } from '../../contract/errors';
-import { usualPart } from '../../contract/lib/senses';
+import { hasNoText } from '../../contract/lib/attachments';
 import type { TextMark } from '../../contract/workerTasks';
 import { storageError } from '../lib/files';
 import { type DocumentStore, textPath } from './documentStore';
@@ -26,7 +26,7 @@ export async function importDocument(
 ): Promise<DocumentInfo> {
   const here = await store.find(document.id);
   if (here) return here;
-  if (usualPart(document).kind !== 'whole') return importFile(store, document, file ?? '');
+  if (hasNoText(document.kind)) return importFile(store, document, file ?? '');
   if (!cover(sections, text.length)) {
     throw new ConcertinaError(
       'bad-request',
@@ -72,7 +72,7 @@ export async function importDocument(
   }
 }
 
-/** An image or sound; its id is that of its bytes. */
+/** What has no text; its id is that of its bytes. */
 async function importFile(
   store: DocumentStore,
   { name, kind }: Pick<DocumentInfo, 'name' | 'kind'>,

@@ -2,19 +2,19 @@
 
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { msg } from '@lingui/core/runtime-macro';
 import type { DocumentInfo, DocumentJob, UploadAnswer, UploadPart } from '../../contract/documents';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
+import { hasNoText, noSenses, type Senses } from '../../contract/lib/attachments';
 import { pageOf } from '../../contract/lib/pages';
-import { noSenses, type Senses } from '../../contract/lib/senses';
 import { SerialQueue } from '../../contract/lib/serialQueue';
 import type { ReadingFolders, ReadingLimits } from '../../contract/workerTasks';
 import type { EngineService } from '../engine/engineService';
 import type { ProcessTransport } from '../engine/engineTransport';
 import { Emitter } from '../lib/emitter';
-import { storageError } from '../lib/files';
+import { sha256Of, storageError } from '../lib/files';
 import type { Logger } from '../lib/logger';
 import { DocumentStore, originalPath, storedName, textPath } from './documentStore';
 import { DocumentCounts, DocumentTexts } from './documentTexts';
@@ -24,7 +24,7 @@ import { MediaFiles, storeMedia } from './mediaFiles';
 import { PagePictures } from './pagePictures';
 import { PassageSearch, Retrieval } from './retrieval';
 import { type SearchModelParts, SearchModelService } from './searchModel';
-import { copyOriginal, type LookedAt, lookAt } from './source';
+import { copyOriginal, documentId, type LookedAt, lookAt } from './source';
 import { Uploads } from './uploads';
 
 interface DocumentServiceOptions {
@@ -42,7 +42,7 @@ interface DocumentServiceOptions {
 
 /**
  * A file that waits to be read. `ownFolder`: of our own copy, which goes when the job ends; `asText`: whatever the model sees;
- * `lost`: id of the stored document that it is to become again
+ * `lost`: id of the stored document that it is to become again; `ofTool`: an image stays one, whatever the model sees
  */
 interface Order {
   path: string;
@@ -50,7 +50,10 @@ interface Order {
   ownFolder: string | null;
   asText?: true;
   lost?: string;
+  ofTool?: true;
 }
+
+const allSenses: Senses = { sees: true, hears: true };
 
 /** documents that wait for a password at once; a page that was closed leaves its own behind */
 const mostLocked = 16;
@@ -105,6 +108,45 @@ export class DocumentService {
       throw storageError('The text could not be stored', error);
     }
     return this.enqueue({ path, name, ownFolder: folder });
+  }
+
+  /** What a tool gave: read like a file that is attached; what nothing can read is kept as it is. */
+  async keep(name: string, content: string | Uint8Array, signal: AbortSignal): Promise<DocumentInfo> {
+    if (signal.aborted) throw canceled();
+    const folder = await this.store.temporary();
+    const path = join(folder, 'file');
+    try {
+      await writeFile(path, content, { mode: 0o600 }).catch((error: unknown) => {
+        throw storageError('The result could not be stored', error);
+      });
+      // behind those that are read: one reading at a time is what the memory is measured for
+      const reading = this.queue.run(async () => {
+        const order: Order = { path, name, ownFolder: null, ofTool: true };
+        return await this.attach('', order, null, signal).catch(async (error: unknown) => {
+          const { code } = toErrorPayload(error);
+          if (signal.aborted) throw canceled();
+          if (!/^document-/.test(code)) throw error;
+          return this.keepFile(path, name);
+        });
+      });
+      const stopped = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(canceled())));
+      return await Promise.race([reading, stopped]);
+    } finally {
+      await this.store.discard(folder);
+    }
+  }
+
+  private async keepFile(path: string, name: string): Promise<DocumentInfo> {
+    const id = await documentId(await sha256Of(path), 'file', '');
+    const known = await this.store.find(id);
+    if (known) return { ...known, name };
+    const folder = await this.store.temporary();
+    try {
+      const { size } = await stat(path);
+      return await storeMedia(this.store, folder, { id, kind: 'file', bytes: size, name }, path);
+    } finally {
+      await this.store.discard(folder);
+    }
   }
 
   async upload(part: UploadPart): Promise<UploadAnswer> {
@@ -194,7 +236,7 @@ export class DocumentService {
 
   private async attach(
     id: string,
-    { path, name, asText, lost }: Order,
+    { path, name, asText, lost, ofTool }: Order,
     password: string | null,
     signal: AbortSignal,
   ): Promise<DocumentInfo> {
@@ -203,7 +245,7 @@ export class DocumentService {
     if (found) return found;
     const { openProcess, folders, limits, silenceMs, media } = this.options;
     const onLooked = (fraction: number) => this.jobs.update(id, { progress: fraction * lookShare });
-    const senses = (!asText && media?.senses()) || noSenses;
+    const senses = ofTool ? allSenses : (!asText && media?.senses()) || noSenses;
     const looked = await lookAt(path, name, folders.languages, signal, onLooked, senses);
     if (lost !== undefined && looked.id !== lost) throw notTheSame(name);
     const known = await this.store.find(looked.id);
@@ -212,8 +254,8 @@ export class DocumentService {
       // the same content under another name
       if (known) return { ...(await this.withOriginal(known, path, looked, folder)), name };
       const { kind, bytes } = looked;
-      if (kind === 'image' || kind === 'sound')
-        return await storeMedia(this.store, folder, { ...looked, name }, path, media?.check);
+      if (hasNoText(kind))
+        return await storeMedia(this.store, folder, { ...looked, name }, path, ofTool ? undefined : media?.check);
       const task = { path, name, kind, bytes, textPath: textPath(folder), folders, password };
       const extraction = await runExtraction(task, {
         openProcess,

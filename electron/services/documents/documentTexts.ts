@@ -1,10 +1,9 @@
 /** The blocks of documents that prompts are made of, read from the store; those that were used last stay in memory. */
 
 import { msg } from '@lingui/core/runtime-macro';
-import type { Attachment, AttachmentPart } from '../../contract/chats';
 import type { Section } from '../../contract/documents';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
-import { isMedia } from '../../contract/lib/senses';
+import { type Attachment, type AttachmentPart, isMedia } from '../../contract/lib/attachments';
 import { limits } from '../../contract/limits';
 import type { EngineService } from '../engine/engineService';
 import { type DocumentStore, lastAtOrBefore } from './documentStore';

@@ -3,11 +3,10 @@
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { msg } from '@lingui/core/runtime-macro';
-import type { Attachment } from '../../contract/chats';
 import type { DocumentInfo } from '../../contract/documents';
 import type { PromptMessage } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
-import { beyondSenses, beyondText, isMedia } from '../../contract/lib/senses';
+import { type Attachment, beyondSenses, beyondText, hasNoText, isMedia } from '../../contract/lib/attachments';
 import type { EngineService } from '../engine/engineService';
 import { type DocumentStore, originalPath, textPath } from './documentStore';
 import { attributeOf } from './documentTexts';
@@ -25,7 +24,7 @@ export function mediaBehind(by: number, media: MediaBlock['media']): MediaBlock[
   return media.map((one) => ({ ...one, at: one.at + by }));
 }
 
-/** Stores a file that the model reads as it is. `folder`: for what is on its way; `check`: rejects for what the model cannot read. */
+/** Stores a file that has no text. `folder`: for what is on its way; `check`: rejects for what the model cannot read. */
 export async function storeMedia(
   store: Pick<DocumentStore, 'put'>,
   folder: string,
@@ -88,11 +87,10 @@ export class MediaFiles {
     );
   }
 
-  /** The file of an image or sound. */
+  /** The file of what has no text. */
   async read(documentId: string): Promise<Buffer> {
     const { kind } = await this.store.get(documentId);
-    if (kind !== 'image' && kind !== 'sound')
-      throw new ConcertinaError('bad-request', msg`This document is neither an image nor sound.`);
+    if (!hasNoText(kind)) throw new ConcertinaError('bad-request', msg`This document has a text, and no file to save.`);
     return readFile(await this.store.originalPath(documentId));
   }
 

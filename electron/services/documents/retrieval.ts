@@ -1,10 +1,15 @@
 /** Chooses the passages of documents that fit a question best, as many as there is room for. */
 
 import { msg } from '@lingui/core/runtime-macro';
-import type { Attachment, Passage, ScoredPassage, WordsAlone } from '../../contract/chats';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
+import {
+  type Attachment,
+  attachmentLimits,
+  type Passage,
+  type ScoredPassage,
+  type WordsAlone,
+} from '../../contract/lib/attachments';
 import { pagesNamedIn, pagesOfName } from '../../contract/lib/pages';
-import { limits } from '../../contract/limits';
 import type { FoundPassage, FoundPassages, PassageTask } from '../../contract/workerTasks';
 import { TaskThread } from '../lib/taskThread';
 import type { DocumentStore } from './documentStore';
@@ -79,7 +84,7 @@ export class Retrieval {
     );
     const candidates = [...named, ...(await this.labeled(documentId, ranked))];
     const fitting = await this.cheapEnough(attachment, candidates, most);
-    const words = found.words.slice(0, limits.maxSearchWords);
+    const words = found.words.slice(0, attachmentLimits.searchWords);
     let filled = withPassages(attachment, fitting, words, matching.wordsAlone);
     // counted alone, they can come to a few tokens less than together
     while (fitting.length > 0 && (await this.tokensOf(filled)) > most) {

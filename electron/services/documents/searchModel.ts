@@ -6,10 +6,10 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { msg } from '@lingui/core/runtime-macro';
-import type { WordsAlone } from '../../contract/chats';
 import type { SearchModel } from '../../contract/documents';
 import type { EngineStatus } from '../../contract/engine';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
+import type { WordsAlone } from '../../contract/lib/attachments';
 import { type Prefixes, prefixesOf } from '../../contract/lib/embeddings';
 import { SerialQueue } from '../../contract/lib/serialQueue';
 import { decodeVectors, encodeVectors, type VectorLabel } from '../../contract/lib/vectors';

@@ -6,7 +6,7 @@ import { chmod, copyFile, open, readdir, rm, stat } from 'node:fs/promises';
 import { msg } from '@lingui/core/runtime-macro';
 import type { DocumentKind } from '../../contract/documents';
 import { ConcertinaError, reasonOf } from '../../contract/errors';
-import { noSenses, type Senses } from '../../contract/lib/senses';
+import { noSenses, type Senses } from '../../contract/lib/attachments';
 import { troubleOf } from '../../contract/lib/systemErrors';
 import { limits } from '../../contract/limits';
 import { extractorVersion } from '../../contract/workerTasks';
@@ -23,8 +23,8 @@ export interface LookedAt {
 /** kinds that OCR may have read: data of another language gives another text */
 const perhapsRecognized = new Set<DocumentKind>(['pdf', 'picture']);
 
-/** kinds of which a copy is kept, as large as the file: their pages are looked at to check what an answer says, or the model reads it */
-const keptKinds = new Set<DocumentKind>(['pdf', 'image', 'sound']);
+/** kinds of which a copy is kept, as large as the file: their pages are looked at to check what an answer says, or it is all there is */
+const keptKinds = new Set<DocumentKind>(['pdf', 'image', 'sound', 'file']);
 
 /**
  * Copies the file to check answers against. False: its kind has no pages to draw, or there is no copy of the very bytes that

@@ -7,14 +7,8 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import {
-  countSchema,
-  type HubPart,
-  hubPartSchema,
-  repoPathSchema,
-  repoSchema,
-  revisionSchema,
-} from '../../contract/hub';
+import { type HubPart, hubPartSchema, repoPathSchema, repoSchema, revisionSchema } from '../../contract/hub';
+import { countSchema } from '../../contract/limits';
 import { appendText, isMissing, readTextIfThere, replaceFile, sweepTemporary, writeFileAtomic } from '../lib/files';
 import { diskError } from './disk';
 

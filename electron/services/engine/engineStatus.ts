@@ -2,7 +2,7 @@
 import { msg } from '@lingui/core/runtime-macro';
 import type { EngineStatus } from '../../contract/engine';
 import { ConcertinaError } from '../../contract/errors';
-import { type Senses, sensesOf } from '../../contract/lib/senses';
+import { type Senses, sensesOf } from '../../contract/lib/attachments';
 import { Emitter, waitUntil } from '../lib/emitter';
 
 export const nothingLoaded = {

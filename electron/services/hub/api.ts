@@ -5,7 +5,6 @@ import { msg } from '@lingui/core/runtime-macro';
 import { z } from 'zod';
 import { ConcertinaError } from '../../contract/errors';
 import {
-  countSchema,
   type HubFile,
   type HubModel,
   type HubModelPage,
@@ -16,6 +15,7 @@ import {
   repoPathSchema,
   sha256Schema,
 } from '../../contract/hub';
+import { countSchema } from '../../contract/limits';
 import { HubError, type HubHttp, urlOrNull } from './http';
 
 const pageLength = 30;

@@ -8,9 +8,9 @@ import { msg } from '@lingui/core/runtime-macro';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
 import type { z } from 'zod';
 import { ConcertinaError, type ErrorCode } from '../../contract/errors';
-import { countSchema } from '../../contract/hub';
 import type { Translatable } from '../../contract/lib/language';
 import { troubleOf } from '../../contract/lib/systemErrors';
+import { countSchema } from '../../contract/limits';
 
 const maxRedirects = 6;
 const maxJsonBytes = 32 * 1024 * 1024;

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { msg } from '@lingui/core/runtime-macro';
-import type { Chat, StopReason } from '../../contract/chats';
+import type { Chat, Message, StopReason } from '../../contract/chats';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import type { CallAnswer } from '../../contract/tools/operations';
 import type { ToolResult } from '../../contract/tools/process';
@@ -19,6 +19,7 @@ import {
   toolKey,
   toolLimits,
 } from '../../contract/tools/tools';
+import type { ResultFor, ToolResults } from './toolResults';
 
 /** What has tools called: the servers. */
 export interface ToolCaller {
@@ -34,7 +35,7 @@ export interface ToolCaller {
 /** An answer that is being written: `RunningAnswer`. */
 interface Answer {
   readonly chatId: string;
-  readonly message: { readonly id: string };
+  readonly message: Pick<Message, 'id' | 'parentId'>;
   readonly controller: AbortController;
   readonly rounds: readonly ToolRound[];
   /** what the model asked for at the end of what it wrote last */
@@ -52,14 +53,11 @@ interface Steps {
 }
 
 interface ChatsOfRounds {
-  open(chatId: string): Promise<Pick<Chat, 'tools'>>;
+  open(chatId: string): Promise<Pick<Chat, 'tools' | 'messages'>>;
   keep(chatId: string, record: { type: 'tools'; tools: ChatTools }): Promise<void>;
 }
 
 type Decision = Pick<CallAnswer, 'decision' | 'arguments'>;
-
-/** tokens of the context that one result may take: a share */
-const shareOfResult = 1 / 4;
 
 export class ToolRounds {
   /** calls that a person is asked about, by their place */
@@ -69,7 +67,7 @@ export class ToolRounds {
   constructor(
     private readonly caller: ToolCaller,
     private readonly chats: ChatsOfRounds,
-    private readonly engine: { contextSize(): number; countTexts(texts: string[]): Promise<number[]> },
+    private readonly results: Pick<ToolResults, 'take'>,
   ) {}
 
   /** The answer up to its end, with all its calls. `tools`: of the chat, as they were when it began. */
@@ -171,11 +169,10 @@ export class ToolRounds {
     const after = () => Math.round(performance.now() - started);
     try {
       const signal = AbortSignal.any([own.signal, answer.controller.signal]);
-      const { failed, text, characters } = await this.caller.call(tool, call.arguments, signal);
-      const result = await this.fitting(text);
-      const cut = result.length < characters ? { cutFrom: characters } : {};
-      const shown = 'cutFrom' in cut ? `${result}\n[The result goes on: ${characters} characters in all.]` : result;
-      return { ...call, state: failed ? 'failed' : 'done', result: shown, ...cut, ms: after() };
+      const result = await this.caller.call(tool, call.arguments, signal);
+      const ms = after();
+      const taken = await this.results.take(result, { ...(await this.about(answer, call)), signal });
+      return { ...call, state: result.failed ? 'failed' : 'done', ...taken, ms };
     } catch (error) {
       const { code, message } = toErrorPayload(error);
       if (code === 'cancelled') return { ...call, state: 'canceled', ms: after() };
@@ -185,14 +182,19 @@ export class ToolRounds {
     }
   }
 
-  /** As much of it as one result may take of the context. */
-  private async fitting(text: string): Promise<string> {
-    const most = Math.floor(this.engine.contextSize() * shareOfResult);
-    for (let cut = text; ; ) {
-      const [tokens = 0] = most === 0 ? [] : await this.engine.countTexts([cut]).catch(() => []);
-      if (tokens <= most) return cut;
-      cut = cut.slice(0, Math.floor((cut.length * most) / tokens) - 1).toWellFormed();
-    }
+  /** What its result is to fit, and how it is called as a document: by the tool, numbered through the chat. */
+  private async about({ chatId, message }: Answer, call: ToolCall): Promise<Omit<ResultFor, 'signal'>> {
+    const { messages } = await this.chats.open(chatId);
+    const calls = messages.flatMap(({ rounds = [] }) => rounds.flatMap((round) => round.calls));
+    const same = calls.filter(({ name }) => name === call.name);
+    const number =
+      1 +
+      Math.max(
+        0,
+        same.findIndex(({ id }) => id === call.id),
+      );
+    const question = messages.find(({ id }) => id === message.parentId)?.text ?? '';
+    return { name: `${call.name.slice(0, 100)} result${number === 1 ? '' : ` ${number}`}.txt`, question };
   }
 }
 

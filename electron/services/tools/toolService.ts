@@ -15,6 +15,7 @@ import type { Logger } from '../lib/logger';
 import type { Unsaved } from '../lib/unsaved';
 import { ServerStore, type StoredServer, serversIn } from './serverStore';
 import { ToolHost } from './toolHost';
+import { ToolResults } from './toolResults';
 import { type ToolCaller, ToolRounds } from './toolRounds';
 
 const idleMinutes = 10;
@@ -350,14 +351,17 @@ interface ToolsSetUp {
   engine: EngineService;
   systemPrompt: () => string;
   confirm: Parts['confirm'];
+  /** what results that are too long become */
+  reading: Omit<ConstructorParameters<typeof ToolResults>[0], 'engine' | 'log'>;
   log: Logger;
 }
 
 export type Tools = Awaited<ReturnType<typeof setUpTools>>;
 
-export async function setUpTools({ path, keyring, unsaved, openProcess, log, ...parts }: ToolsSetUp) {
+export async function setUpTools({ path, keyring, unsaved, openProcess, reading, log, ...parts }: ToolsSetUp) {
   const store = new ServerStore(path, keyring, unsaved);
   await store.load();
   const tools = new ToolService(store, new ToolHost(openProcess, log), parts, log);
-  return { store, tools, rounds: new ToolRounds(tools, parts.chats, parts.engine) };
+  const results = new ToolResults({ ...reading, engine: parts.engine, log });
+  return { store, tools, rounds: new ToolRounds(tools, parts.chats, results) };
 }

@@ -5,14 +5,15 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { ConcertinaError, messageOf } from '../../contract/errors';
-import type { ServerPlace, ServerTools, ToolResult } from '../../contract/tools/process';
+import type { ResultFile, ServerPlace, ServerTools, ToolResult } from '../../contract/tools/process';
 import { argumentsIn, type Tool, toolLimits, toolSchema } from '../../contract/tools/tools';
 import { ServerProcess } from './serverProcess';
 
 /** pages of a list of tools */
 const mostPages = 50;
-/** objects in objects of a schema */
+/** objects in objects of a schema, and of a result: what is deeper could not be written out */
 const deepestSchema = 40;
+const deepestResult = 1000;
 
 interface Listener {
   /** of its process; null: there is none any more */
@@ -81,8 +82,7 @@ export class Connection {
     ).catch((error: unknown) => {
       throw signal.aborted ? new ConcertinaError('cancelled', msg`The call was canceled.`) : error;
     });
-    const text = textOf(answer);
-    return { failed: answer.isError === true, text: text.slice(0, toolLimits.result), characters: text.length };
+    return { failed: answer.isError === true, ...contentOf(answer) };
   }
 
   async close(): Promise<void> {
@@ -177,7 +177,7 @@ function toolIn(value: unknown): Tool | string {
   if (found.name.length > toolLimits.toolName || found.name === '') return `${name} is left out: its name is too long.`;
   if (description.length > toolLimits.description)
     return `${name} is left out: its description has more than ${toolLimits.description} characters.`;
-  if (depthOf(inputSchema) > deepestSchema || JSON.stringify(inputSchema).length > toolLimits.schema)
+  if (isDeeper(inputSchema, deepestSchema) || JSON.stringify(inputSchema).length > toolLimits.schema)
     return `${name} is left out: the schema of its arguments is too large.`;
   const tool = {
     ...{ tool: found.name, description, schema: inputSchema },
@@ -191,13 +191,13 @@ function toolIn(value: unknown): Tool | string {
 }
 
 /** Without calling itself: what is too deep would end the process. */
-function depthOf(value: unknown): number {
+function isDeeper(value: unknown, most: number): boolean {
   let level: unknown[] = [value];
-  let depth = 0;
-  for (; level.length > 0 && depth <= deepestSchema; depth++) {
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth >= most) return true;
     level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
   }
-  return depth;
+  return false;
 }
 
 function line(text: string, most: number): string {
@@ -218,23 +218,51 @@ const partSchema = z.union([
   z.object({ type: z.enum(['image', 'audio']), data: z.string(), mimeType: z.string().max(200) }),
   z.object({
     type: z.literal('resource'),
-    resource: z.object({ uri: z.string(), text: z.string().optional(), blob: z.string().optional() }),
+    resource: z.object({
+      ...{ uri: z.string(), text: z.string().optional(), blob: z.string().optional() },
+      mimeType: z.string().max(200).optional(),
+    }),
   }),
   z.object({ type: z.literal('resource_link'), uri: z.string(), name: z.string().optional() }),
 ]);
 
-/** As the model reads it. What is no text is named. */
-function textOf({ content, structuredContent }: z.infer<typeof resultSchema>): string {
-  const parts = content.map((one) => {
+/** As the model reads it. What is no text is named there, and comes as a file. */
+function contentOf({ content, structuredContent }: z.infer<typeof resultSchema>): Pick<ToolResult, 'text' | 'files'> {
+  const files: ResultFile[] = [];
+  const kept = (what: string, data: string, name: string): string => {
+    const decodes = data.length > 0 && z.base64().safeParse(data).success;
+    if (!decodes || files.length === toolLimits.filesOfResult) return `[${what} was left out.]`;
+    files.push({ name, data });
+    return `[${name}]`;
+  };
+  const parts = content.map((one, index) => {
     const part = partSchema.safeParse(one).data;
     if (!part) return '[A part of a kind that is not known here was left out.]';
     if (part.type === 'text') return part.text;
     if (part.type === 'resource_link') return `[${part.name ?? 'Resource'}: ${part.uri}]`;
-    if (part.type === 'resource') return part.resource.text ?? `[Binary content of ${part.resource.uri} was left out.]`;
-    return `[${part.type === 'image' ? 'An image' : 'Sound'} (${part.mimeType}, ${Math.round((part.data.length * 3) / 4)} bytes) was left out.]`;
+    if (part.type !== 'resource')
+      return kept(part.type === 'image' ? 'An image' : 'Sound', part.data, nameOf(part.type, index, part.mimeType));
+    const { uri, text, blob, mimeType = '' } = part.resource;
+    if (text !== undefined || blob === undefined) return text ?? `[${line(uri, 200)}]`;
+    const own = /([^/\\?#]+)(?:[?#].*)?$/.exec(uri)?.[1]?.replace(/[^\p{L}\p{N}._ -]+/gu, '_') ?? '';
+    return kept('A file', blob, /\.\w+$/.test(own) ? own.slice(-80) : nameOf('file', index, mimeType));
   });
-  if (parts.length === 0 && structuredContent !== undefined) return JSON.stringify(structuredContent);
-  return parts.join('\n');
+  const text =
+    parts.length === 0 && structuredContent !== undefined ? structuredText(structuredContent) : parts.join('\n');
+  return { text: text.toWellFormed().slice(0, toolLimits.messageBytes), files };
+}
+
+function structuredText(content: unknown): string {
+  return isDeeper(content, deepestResult) ? '[The result is nested too deeply to be read.]' : JSON.stringify(content);
+}
+
+/** Endings that are not the second half of the MIME type. */
+const endings = new Map(Object.entries({ jpeg: 'jpg', 'svg+xml': 'svg', mpeg: 'mp3', plain: 'txt', 'x-wav': 'wav' }));
+
+function nameOf(what: string, index: number, mimeType: string): string {
+  const second = /^[\w.-]+\/([\w.+-]{1,20})/.exec(mimeType)?.[1]?.toLowerCase() ?? '';
+  const ending = endings.get(second) ?? (/^[a-z0-9]+$/.test(second) ? second : 'bin');
+  return `${what}-${index + 1}.${ending}`;
 }
 
 /** bytes of all messages of one answer */

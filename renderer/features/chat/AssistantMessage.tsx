@@ -95,7 +95,7 @@ function FoundNothing() {
 }
 
 /** Knows nothing of the running answer: a long chat would render as a whole each time one begins or ends. */
-function FinishedAnswer({ message, documents, released, ...place }: RowProps) {
+function FinishedAnswer({ message, documents, released, gone, ...place }: RowProps) {
   const { compare, conversation } = useActions();
   const sources = useAnswerSources(message, documents);
   const regenerate = () => void conversation.regenerate(message.id);
@@ -104,7 +104,7 @@ function FinishedAnswer({ message, documents, released, ...place }: RowProps) {
     <>
       {message.thinking !== '' && <Thinking id={message.id} text={message.thinking} />}
       <AnswerSources value={sources}>
-        {message.rounds && <ToolRounds message={message} rounds={message.rounds} />}
+        {message.rounds && <ToolRounds message={message} rounds={message.rounds} gone={gone} />}
         {message.summary && <SummaryParts id={message.id} summary={message.summary} open={message.text === ''} />}
         <AnswerText text={message.text} documents={sources.documents} />
       </AnswerSources>
@@ -181,7 +181,7 @@ function LiveRounds({ message, rounds }: { message: Message; rounds: readonly To
   const part = openPartOf(message);
   return (
     <>
-      <ToolRounds message={message} rounds={rounds} />
+      <ToolRounds message={message} rounds={rounds} gone={false} />
       {part && !waits && <LiveText key={part.id} message={{ ...message, id: part.id }} />}
     </>
   );

@@ -78,7 +78,8 @@ export function MessageList({ chat }: { chat: Chat }) {
                     previousId={previousId}
                     nextId={nextId}
                     documents={documents[row.index] ?? ''}
-                    released={released[row.index] ?? 0}
+                    released={released[row.index]?.fresh ?? 0}
+                    gone={released[row.index]?.gone ?? false}
                   />
                 </li>
               );

@@ -1,11 +1,12 @@
 import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
-import { ChevronDown, FileText, Pencil } from 'lucide-react';
+import { AudioLines, ChevronDown, FileText, Pencil } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
-import type { Attachment, AttachmentPart, Message } from '../../../electron/contract/chats';
+import type { Message } from '../../../electron/contract/chats';
 import type { Section } from '../../../electron/contract/documents';
-import { limits } from '../../../electron/contract/limits';
+import { type Attachment, type AttachmentPart, attachmentLimits } from '../../../electron/contract/lib/attachments';
 import type { Place } from '../../state/appState';
+import { useImage } from '../../state/lib/media';
 import { selectChatId, selectMessage } from '../../state/lib/openChat';
 import { partText, sectionsIn, wordsText } from '../../state/lib/partText';
 import { reasonText, wordsAloneText } from '../../state/lib/reasons';
@@ -14,9 +15,9 @@ import { selectInfo, selectSections } from '../../state/slices/documents';
 import { selectIsAnswering } from '../../state/slices/live';
 import { useActions, useApp } from '../../state/useApp';
 import { cx } from '../../ui/cx';
+import { ZoomImage } from '../../ui/Dialog';
 import { WordsForm } from '../../ui/Field';
 import { Popover } from '../../ui/Popover';
-import { isSentFile, SentMedia } from './SentMedia';
 
 interface SentDocumentsProps {
   /** the question */
@@ -49,7 +50,7 @@ export function SentDocuments({ message, released }: SentDocumentsProps) {
             isSentFile(attachment) ? null : (
               // biome-ignore lint/suspicious/noArrayIndexKey: a sent question never changes
               <li key={i} className="min-w-0 max-w-full">
-                <Chip
+                <DocumentChip
                   attachment={attachment}
                   released={released && attachment.part.kind === 'passages'}
                   onSearch={(words) => askWith(words, i)}
@@ -71,11 +72,12 @@ const releasedClass = 'border-dashed border-line-strong text-ink-3';
 interface ChipProps {
   attachment: Attachment;
   released: boolean;
-  /** false: it was refused */
-  onSearch: (words: string) => Promise<boolean>;
+  /** asks again with other words; false: it was refused. Left out: it cannot be asked again */
+  onSearch?: (words: string) => Promise<boolean>;
 }
 
-function Chip({ attachment, released, onSearch }: ChipProps) {
+/** A document that the model was given, and what of it. */
+export function DocumentChip({ attachment, released, onSearch }: ChipProps) {
   const { documentId, name, part } = attachment;
   const [open, setOpen] = useState(false);
   const info = useApp(selectInfo(documentId));
@@ -133,9 +135,12 @@ function Chip({ attachment, released, onSearch }: ChipProps) {
       {part.kind === 'passages' && part.words !== undefined && (
         <SearchedFor
           words={part.words}
-          onSearch={async (words) => {
-            if (await onSearch(words)) setOpen(false);
-          }}
+          onSearch={
+            onSearch &&
+            (async (words) => {
+              if (await onSearch(words)) setOpen(false);
+            })
+          }
         />
       )}
       {part.kind === 'passages' && part.wordsAlone && (
@@ -151,7 +156,7 @@ function Chip({ attachment, released, onSearch }: ChipProps) {
 interface SearchedForProps {
   /** '': none of the question is in the document */
   words: string;
-  onSearch: (words: string) => Promise<void>;
+  onSearch: ((words: string) => Promise<void>) | undefined;
 }
 
 /** What the passages were found by. With other words the question is asked again, as a new branch. */
@@ -162,35 +167,42 @@ function SearchedFor({ words, onSearch }: SearchedForProps) {
     <div className="mb-1 border-b border-line px-2 pt-1 pb-2 text-xs" data-testid="searched-for">
       {editing ? (
         <WordsForm
-          most={limits.maxSearchWords}
+          most={attachmentLimits.searchWords}
           words={words}
           submit={t`Search and answer again`}
           note={t`Starts a new branch. The old one stays.`}
           busy={busy}
-          onSubmit={(next) => void onSearch(next)}
+          onSubmit={(next) => void onSearch?.(next)}
           onCancel={() => setEditing(false)}
         />
-      ) : (
+      ) : onSearch ? (
         <button
           type="button"
           title={t`Search for other words`}
           onClick={() => setEditing(true)}
           className="w-full text-start break-words text-ink-3 hover:text-ink"
         >
-          {words === '' ? (
-            t`No word of the question is in the document. This is its beginning.`
-          ) : (
-            <Trans>
-              Searched for:{' '}
-              <span dir="auto" className="text-ink">
-                {wordsText(words)}
-              </span>
-            </Trans>
-          )}
+          <SearchedWords words={words} />
           <Pencil className="ms-1.5 inline size-3" aria-hidden="true" />
         </button>
+      ) : (
+        <p className="break-words text-ink-3">
+          <SearchedWords words={words} />
+        </p>
       )}
     </div>
+  );
+}
+
+function SearchedWords({ words }: { words: string }) {
+  if (words === '') return t`No word of the question is in the document. This is its beginning.`;
+  return (
+    <Trans>
+      Searched for:{' '}
+      <span dir="auto" className="text-ink">
+        {wordsText(words)}
+      </span>
+    </Trans>
   );
 }
 
@@ -326,4 +338,43 @@ export function usedOf(part: AttachmentPart, sections: readonly Section[]): Used
       ...(reasonText(passage) !== null && { reason: reasonText(passage) }),
     };
   });
+}
+
+// What the model was given as a file.
+
+/** The model was given its file. */
+function isSentFile({ part }: Attachment): boolean {
+  return part.kind === 'sound' || (part.kind === 'image' && part.pages === undefined);
+}
+
+/** Images and sound that went with a question as they are. */
+function SentMedia({ attachments }: { attachments: readonly Attachment[] }) {
+  const files = attachments.filter(isSentFile);
+  if (files.length === 0) return null;
+  return (
+    <ul
+      className="mb-1.5 flex max-w-[88%] flex-wrap justify-end gap-1.5"
+      aria-label={t`Images and sound of this question`}
+      data-testid="sent-media"
+    >
+      {files.map(({ documentId, name, part }, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a sent question never changes
+        <li key={i} className="min-w-0 max-w-full">
+          {part.kind === 'sound' ? (
+            <span className="flex items-center gap-1.5 rounded-full border border-line bg-raised px-2.5 py-1 text-xs text-ink-2">
+              <AudioLines className="size-3.5 shrink-0 text-accent" aria-hidden="true" />
+              <span className="truncate font-medium">{name}</span>
+            </span>
+          ) : (
+            <SentImage documentId={documentId} name={name} />
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** `documentId`: of its file. */
+export function SentImage({ documentId, name }: Pick<Attachment, 'documentId' | 'name'>) {
+  return <ZoomImage name={name} src={useImage(documentId)} className="h-32 w-40" testId="sent-image" />;
 }

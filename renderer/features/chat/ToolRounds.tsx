@@ -2,22 +2,38 @@
 import type { MessageDescriptor } from '@lingui/core';
 import { msg, t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
-import { ChevronRight, Wrench } from 'lucide-react';
-import { type ReactNode, useId, useState } from 'react';
+import { ChevronRight, Download, FileText, Wrench } from 'lucide-react';
+import { type ReactNode, useEffect, useId, useState } from 'react';
 import type { Message } from '../../../electron/contract/chats';
 import type { CallAnswer } from '../../../electron/contract/tools/operations';
-import { type CallState, type ToolCall, type ToolRound, toolLimits } from '../../../electron/contract/tools/tools';
+import {
+  type CallState,
+  type KeptResult,
+  type ToolCall,
+  type ToolRound,
+  toolLimits,
+} from '../../../electron/contract/tools/tools';
 import { i18n } from '../../language';
-import { useActions } from '../../state/useApp';
+import { selectInfo } from '../../state/slices/documents';
+import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';
 import { areaClass } from '../../ui/Field';
 import { formatCount, formatDecimal } from '../../ui/format';
+import { saveFile } from '../../ui/saveFile';
 import { AnswerText } from './markdown/AnswerText';
 import { useRowState } from './rowState';
+import { DocumentChip, SentImage } from './SentDocuments';
 import { Thinking } from './Thinking';
 
-export function ToolRounds({ message, rounds }: { message: Message; rounds: readonly ToolRound[] }) {
+interface ToolRoundsProps {
+  message: Message;
+  rounds: readonly ToolRound[];
+  /** passages of results are no longer in the prompt */
+  gone: boolean;
+}
+
+export function ToolRounds({ message, rounds, gone }: ToolRoundsProps) {
   return (
     <div className="mb-3 grid gap-3" data-testid="tool-rounds" data-rounds={rounds.length}>
       {rounds.map(({ text, thinking, calls }, index) => (
@@ -32,6 +48,7 @@ export function ToolRounds({ message, rounds }: { message: Message; rounds: read
               call={call}
               messageId={message.id}
               live={message.stopReason === null && index === rounds.length - 1}
+              gone={gone}
             />
           ))}
         </div>
@@ -49,8 +66,15 @@ const states: Record<CallState, MessageDescriptor> = {
   canceled: msg`canceled`,
 };
 
-/** `live`: the answer is being written, so that it can still be decided about. */
-function CallCard({ call, messageId, live }: { call: ToolCall; messageId: string; live: boolean }) {
+interface CallCardProps {
+  call: ToolCall;
+  messageId: string;
+  /** the answer is being written, so that it can still be decided about */
+  live: boolean;
+  gone: boolean;
+}
+
+function CallCard({ call, messageId, live, gone }: CallCardProps) {
   const { state, name, server, ms } = call;
   const { tools } = useActions();
   const asks = live && state === 'asking';
@@ -103,20 +127,89 @@ function CallCard({ call, messageId, live }: { call: ToolCall; messageId: string
         </Folded>
       )}
       {call.result !== '' && (
-        <Folded
-          id={`${messageId} ${call.id} result`}
-          testId="tool-result"
-          open
-          label={
-            call.cutFrom === undefined
-              ? t`Result`
-              : t`Result: its beginning, of ${formatCount(call.cutFrom)} characters. More has no room in the context.`
-          }
-        >
+        <Folded id={`${messageId} ${call.id} result`} testId="tool-result" open label={resultLabel(call)}>
           {call.result}
         </Folded>
       )}
+      {call.kept && <Kept kept={call.kept} gone={gone} />}
     </section>
+  );
+}
+
+function resultLabel({ cutFrom, kept }: ToolCall): string {
+  if (cutFrom === undefined) return t`Result`;
+  if (kept?.some(({ part }) => part?.kind === 'passages'))
+    return t`Result: ${formatCount(cutFrom)} characters, kept as a document. The model is told so, and given the passages that fit the question.`;
+  return t`Result: its beginning, of ${formatCount(cutFrom)} characters. More has no room in the context.`;
+}
+
+/** Documents that the result became: each opens beside the chat, is shown, or can be saved. */
+function Kept({ kept, gone }: { kept: readonly KeptResult[]; gone: boolean }) {
+  return (
+    <ul
+      className="flex flex-wrap items-start gap-1.5 border-t border-line px-3 py-2"
+      aria-label={t`Documents of this result`}
+      data-testid="tool-kept"
+    >
+      {kept.map((one, index) => (
+        // results never change
+        // biome-ignore lint/suspicious/noArrayIndexKey: see above
+        <li key={index} className="min-w-0 max-w-full" data-kept={one.part?.kind ?? 'none'}>
+          <KeptOne kept={one} gone={gone} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const keptClass =
+  'flex max-w-full items-center gap-1.5 rounded-full border border-line bg-raised px-2.5 py-1 text-xs text-ink-2 transition-colors hover:border-accent/60 hover:text-ink';
+
+function KeptOne({ kept: { documentId, name, part }, gone }: { kept: KeptResult; gone: boolean }) {
+  const kind = useApp(selectInfo(documentId))?.kind;
+  const { documents } = useActions();
+  useEffect(() => void documents.learn(documentId), [documents, documentId]);
+  if (part?.kind === 'image' || kind === 'image') {
+    return (
+      <figure>
+        <SentImage documentId={documentId} name={name} />
+        {part === null && <NotGiven />}
+      </figure>
+    );
+  }
+  if (part && part.kind !== 'sound')
+    return <DocumentChip attachment={{ documentId, name, part }} released={gone && part.kind === 'passages'} />;
+  const opens = part === null && kind !== undefined && kind !== 'sound' && kind !== 'file';
+  return (
+    <>
+      <button
+        type="button"
+        data-testid={opens ? 'tool-show' : 'tool-save'}
+        title={opens ? t`Show ${name}` : t`Save ${name}`}
+        onClick={async () => {
+          if (opens) return documents.openAt(documentId);
+          const bytes = await documents.file(documentId);
+          if (bytes) saveFile(name, [bytes], 'application/octet-stream');
+        }}
+        className={keptClass}
+      >
+        {opens ? (
+          <FileText className="size-3.5 shrink-0" aria-hidden="true" />
+        ) : (
+          <Download className="size-3.5 shrink-0" aria-hidden="true" />
+        )}
+        <span className="truncate font-medium">{name}</span>
+      </button>
+      {part === null && <NotGiven />}
+    </>
+  );
+}
+
+function NotGiven() {
+  return (
+    <p className="mt-0.5 px-1 text-xs text-ink-3">
+      <Trans>The model is not given it.</Trans>
+    </p>
   );
 }
 

@@ -12,7 +12,7 @@ import { RecalledChip } from './BriefCard';
 import { type RowProps, useRowState } from './rowState';
 import { SentDocuments } from './SentDocuments';
 
-export function UserMessage({ message, index, count, previousId, nextId, released }: RowProps) {
+export function UserMessage({ message, index, count, previousId, nextId, gone }: RowProps) {
   const [editing, setEditing] = useRowState(`${message.id} editing`, false);
   const { conversation } = useActions();
 
@@ -29,7 +29,7 @@ export function UserMessage({ message, index, count, previousId, nextId, release
       data-message-id={message.id}
       className="group flex flex-col items-end"
     >
-      {message.attachments.length > 0 && <SentDocuments message={message} released={released > 0} />}
+      {message.attachments.length > 0 && <SentDocuments message={message} released={gone} />}
       {message.recalled && <RecalledChip recalled={message.recalled} />}
       {editing ? (
         <EditMessage id={message.id} text={message.text} onCancel={() => setEditing(false)} onSend={resend} />

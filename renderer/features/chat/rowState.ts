@@ -11,8 +11,9 @@ export interface RowProps {
   nextId: string | null;
   /** what an answer can cite, as `documentsAlong` writes it */
   documents: string;
-  /** as `releasedAlong` tells it */
+  /** as `releasedAlong` tells it: of how many questions the passages left for an answer, and whether its own have */
   released: number;
+  gone: boolean;
 }
 
 export const RowStates = createContext<Map<string, unknown>>(new Map());

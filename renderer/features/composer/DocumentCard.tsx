@@ -14,6 +14,7 @@ import {
 } from 'lucide-react';
 import { useState } from 'react';
 import type { DocumentJob } from '../../../electron/contract/documents';
+import { attachmentLimits } from '../../../electron/contract/lib/attachments';
 import { limits } from '../../../electron/contract/limits';
 import type { DraftDocument } from '../../state/appState';
 import { selectDraftOfOpenChat } from '../../state/lib/openChat';
@@ -209,7 +210,7 @@ function SearchWords({ document, words, stale }: Pick<DocumentCardProps, 'docume
       }
     >
       <WordsForm
-        most={limits.maxSearchWords}
+        most={attachmentLimits.searchWords}
         words={shown}
         submit={t`Search for these`}
         note={t`For the next question only. Words in quotes are searched for as they stand.`}

@@ -5,7 +5,7 @@ import { Trans } from '@lingui/react/macro';
 import { ListTree, ScrollText, Search, TextSearch } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { SummaryKind } from '../../../electron/contract/chats';
-import { isMedia } from '../../../electron/contract/lib/senses';
+import { isMedia } from '../../../electron/contract/lib/attachments';
 import { i18n } from '../../language';
 import { selectDraftOfOpenChat } from '../../state/lib/openChat';
 import { beginnings, taskQuestion } from '../../state/lib/partText';

@@ -15,7 +15,7 @@ import {
 } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { DocumentInfo, DocumentKind } from '../../../electron/contract/documents';
-import { limits } from '../../../electron/contract/limits';
+import { attachmentLimits } from '../../../electron/contract/lib/attachments';
 import type { DraftDocument } from '../../state/appState';
 import { selectSees, useImage } from '../../state/lib/media';
 import { selectSections } from '../../state/slices/documents';
@@ -109,7 +109,7 @@ export function ScanChoice({ document, info, counting }: ScanChoiceProps) {
       {pages.length < pagesOf(document, info) && (
         <p className="text-ink-3">
           <Trans>
-            At most {limits.maxImagePages} pages go as images: choose others with “Choose pages” in the menu.
+            At most {attachmentLimits.imagePages} pages go as images: choose others with “Choose pages” in the menu.
           </Trans>
         </p>
       )}
@@ -130,7 +130,7 @@ function imagePages({ part }: DraftDocument, { pages }: DocumentInfo): number[] 
     part.kind === 'sections'
       ? part.sections.map((section) => section + 1)
       : Array.from({ length: pages ?? 0 }, (_, index) => index + 1);
-  return chosen.slice(0, limits.maxImagePages);
+  return chosen.slice(0, attachmentLimits.imagePages);
 }
 
 /** The same pages. */

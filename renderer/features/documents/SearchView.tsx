@@ -2,7 +2,7 @@ import { plural, t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { LoaderCircle } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import type { WordsAlone } from '../../../electron/contract/chats';
+import type { WordsAlone } from '../../../electron/contract/lib/attachments';
 import type { Found, FoundPassage } from '../../state/appState';
 import { hitOf } from '../../state/lib/partText';
 import { reasonText, wordsAloneText } from '../../state/lib/reasons';

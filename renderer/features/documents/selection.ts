@@ -1,4 +1,4 @@
-import type { AttachmentPart } from '../../../electron/contract/chats';
+import type { AttachmentPart } from '../../../electron/contract/lib/attachments';
 
 /** All of them are the whole document; none of them has to be told to the person. */
 export function partOf(chosen: ReadonlySet<number>, count: number): AttachmentPart {

@@ -1,9 +1,8 @@
 /** From a file, a text or a choice to a card beside the question, and off it again. */
 
 import { t } from '@lingui/core/macro';
-import type { Attachment, AttachmentPart } from '../../../electron/contract/chats';
 import type { DocumentInfo, DocumentJob } from '../../../electron/contract/documents';
-import { usualPart } from '../../../electron/contract/lib/senses';
+import { type Attachment, type AttachmentPart, usualPart } from '../../../electron/contract/lib/attachments';
 import { errorPayloadOf } from '../../bridge/client';
 import { compareDraftKey, type Draft, type DraftDocument, emptyDraft, shelfDraftKey } from '../appState';
 import type { Tools } from '../slice';

@@ -14,8 +14,8 @@ import {
 } from '../../../electron/contract/chatOperations';
 import type { ExportedDocument, UploadPart } from '../../../electron/contract/documents';
 import type { ErrorPayload } from '../../../electron/contract/errors';
+import { usualPart } from '../../../electron/contract/lib/attachments';
 import { say } from '../../../electron/contract/lib/language';
-import { usualPart } from '../../../electron/contract/lib/senses';
 import { limits } from '../../../electron/contract/limits';
 import { errorPayloadOf } from '../../bridge/client';
 import { sendInParts } from '../../bridge/upload';
@@ -240,6 +240,11 @@ function listed(items: readonly string[]): string[] {
 
 /** Documents that exported chats name: id and name, each once. */
 function documentsOf(chats: readonly string[]): [string, string][] {
-  const named = chats.flatMap((text) => (JSON.parse(text) as ExportedChat).messages.flatMap((one) => one.attachments));
+  const named = chats.flatMap((text) =>
+    (JSON.parse(text) as ExportedChat).messages.flatMap(({ attachments, rounds = [] }) => [
+      ...attachments,
+      ...rounds.flatMap(({ calls }) => calls.flatMap(({ kept = [] }) => kept)),
+    ]),
+  );
   return [...new Map(named.map(({ documentId, name }) => [documentId, name]))];
 }

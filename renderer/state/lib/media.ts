@@ -1,8 +1,15 @@
 /** Images and sound that the model reads itself: as they are shown, what of them the model in use cannot read, and what is changed before. */
 import { t } from '@lingui/core/macro';
 import { useEffect, useMemo, useState } from 'react';
-import type { Attachment, Chat } from '../../../electron/contract/chats';
-import { beyondSenses, isMedia, type Senses, sensesOf } from '../../../electron/contract/lib/senses';
+import type { Chat } from '../../../electron/contract/chats';
+import {
+  type Attachment,
+  beyondSenses,
+  isMedia,
+  type Senses,
+  sensesOf,
+} from '../../../electron/contract/lib/attachments';
+import { givenIn } from '../../../electron/contract/tools/tools';
 import type { AppState, DraftDocument } from '../appState';
 import { selectLoadedContext, selectLoadedModel } from '../slices/engine';
 import { useActions, useApp } from '../useApp';
@@ -31,7 +38,9 @@ export function beyondOf(
   const own = beyondSenses(attachmentsOf(documents), senses);
   if (own) return beyondInDraft(name, own);
   const branch = chat ? pathTo(chat.messages, chat.leafId) : [];
-  const sent = branch.flatMap(({ attachments, summary }) => (summary ? [] : attachments));
+  const sent = branch.flatMap(({ attachments, summary, rounds }) =>
+    summary ? [] : [...attachments, ...givenIn(rounds)],
+  );
   const earlier = beyondSenses(sent, senses);
   return earlier ? beyondInChat(name, earlier) : null;
 }

@@ -1,6 +1,8 @@
 /** Pure work on what is being written. */
 
-import { type AttachmentPart, holdsPassages, type Message, releasedOf } from '../../../electron/contract/chats';
+import { type Chat, type Message, releasedOf, turnsWithPassages } from '../../../electron/contract/chats';
+import type { AttachmentPart } from '../../../electron/contract/lib/attachments';
+import { givenIn } from '../../../electron/contract/tools/tools';
 import { type AppState, type Draft, emptyDraft, newChatKey } from '../appState';
 import { pathTo } from './messageTree';
 
@@ -25,10 +27,24 @@ interface LookedUp {
   part: AttachmentPart;
 }
 
-export function lookedUp(question: Message | undefined): LookedUp[] {
-  return (question?.attachments ?? [])
-    .filter(({ part }) => part.kind === 'passages')
-    .map(({ documentId, name }) => ({ documentId, name, part: { kind: 'passages', passages: [] } }));
+/** `turn`: a question, and its answer with the results of tools. */
+export function lookedUp(turn: readonly Pick<Message, 'attachments' | 'rounds'>[]): LookedUp[] {
+  const found = turn
+    .flatMap(({ attachments, rounds }) => [...attachments, ...givenIn(rounds)])
+    .filter(({ part }) => part.kind === 'passages');
+  const names = new Map(found.map(({ documentId, name }) => [documentId, name]));
+  return [...names].map(([documentId, name]) => ({ documentId, name, part: { kind: 'passages', passages: [] } }));
+}
+
+/** The last question of the branch that is shown, and what follows it. */
+export function lastTurn({ messages, leafId }: Pick<Chat, 'messages' | 'leafId'>): Message[] {
+  const path = pathTo(messages, leafId);
+  return path.slice(
+    Math.max(
+      0,
+      path.findLastIndex(({ role }) => role === 'user'),
+    ),
+  );
 }
 
 export const selectChat = (state: AppState) => state.conversation.chat;
@@ -50,7 +66,7 @@ export const selectCanRelease =
       0,
       branch.findLastIndex(({ role }) => role === 'user'),
     );
-    return earlier.filter(holdsPassages).length > releasedOf(branch);
+    return Math.max(-1, ...turnsWithPassages(earlier)) + 1 > releasedOf(branch);
   };
 export const selectOpeningId = (state: AppState) => state.conversation.openingId;
 export const selectTarget = (state: AppState) => state.conversation.target;

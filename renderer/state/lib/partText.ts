@@ -2,16 +2,11 @@
 
 import type { MessageDescriptor } from '@lingui/core';
 import { msg, plural, t } from '@lingui/core/macro';
-import {
-  type Attachment,
-  type AttachmentPart,
-  type Message,
-  releasedOf,
-  type SummaryKind,
-  withoutReleased,
-} from '../../../electron/contract/chats';
+import { type Message, releasedOf, type SummaryKind, withoutReleased } from '../../../electron/contract/chats';
 import type { DocumentInfo, DocumentKind, Section } from '../../../electron/contract/documents';
+import type { Attachment, AttachmentPart } from '../../../electron/contract/lib/attachments';
 import { fold, type Snippet, searchWords, snippetOf } from '../../../electron/contract/lib/textSearch';
+import { givenIn } from '../../../electron/contract/tools/tools';
 import { i18n } from '../../language';
 import type { FoundPassage } from '../appState';
 
@@ -34,6 +29,7 @@ const kindNames: Record<DocumentKind, MessageDescriptor | string> = {
   picture: msg`Picture, read by OCR`,
   image: msg`Image`,
   sound: msg`Sound`,
+  file: msg`File`,
 };
 
 export function kindName(kind: DocumentKind): string {
@@ -179,8 +175,10 @@ export function sectionsIn(parts: readonly AttachmentPart[], sections: readonly 
 /** What of a document stands in the prompt of this branch. */
 export function partsSent(branch: readonly Message[], documentId: string): AttachmentPart[] {
   // a document that was read part by part is in no prompt of the chat
-  return withoutReleased(branch, releasedOf(branch)).flatMap(({ attachments, summary }) =>
-    (summary ? [] : attachments).filter((one: Attachment) => one.documentId === documentId).map(({ part }) => part),
+  return withoutReleased(branch, releasedOf(branch)).flatMap(({ attachments, summary, rounds }) =>
+    (summary ? [] : [...attachments, ...givenIn(rounds)])
+      .filter((one: Attachment) => one.documentId === documentId)
+      .map(({ part }) => part),
   );
 }
 

@@ -2,7 +2,7 @@
 
 import type { MessageDescriptor } from '@lingui/core';
 import { msg, selectOrdinal, t } from '@lingui/core/macro';
-import type { Passage, WordsAlone } from '../../../electron/contract/chats';
+import type { Passage, WordsAlone } from '../../../electron/contract/lib/attachments';
 import { i18n } from '../../language';
 
 /** "By words: lm, function. By meaning: 2nd nearest"; null: words alone ranked, and there is nothing to tell. */

@@ -1,8 +1,8 @@
 /** All that the panel knows of its document. */
 import { useEffect, useMemo } from 'react';
 import { useShallow } from 'zustand/shallow';
-import type { AttachmentPart } from '../../../electron/contract/chats';
 import type { DocumentInfo, Section } from '../../../electron/contract/documents';
+import type { AttachmentPart } from '../../../electron/contract/lib/attachments';
 import type { AppState, DraftDocument, TokenCount } from '../appState';
 import { selectInDraft, selectInfo, selectSections, selectTokens } from '../slices/documents';
 import { selectCanAnswer, selectLoadedModelId } from '../slices/engine';

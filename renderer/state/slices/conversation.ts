@@ -1,11 +1,12 @@
 import { type Turn, titleFrom } from '../../../electron/contract/chatOperations';
-import type { Attachment, Chat, Message, SummaryKind } from '../../../electron/contract/chats';
+import type { Chat, Message, SummaryKind } from '../../../electron/contract/chats';
 import type { EventPayload } from '../../../electron/contract/contract';
+import type { Attachment } from '../../../electron/contract/lib/attachments';
 import { type ChatTools, noTools } from '../../../electron/contract/tools/tools';
 import { type Draft, type DraftDocument, emptyDraft, newChatKey } from '../appState';
 import { attachmentsOf } from '../lib/attach';
 import { indexChildren, leafBelow, pathTo, withMessages } from '../lib/messageTree';
-import { draftKeyOfNew, lookedUp, selectDraftKey, selectDraftOfOpenChat, withDraft } from '../lib/openChat';
+import { draftKeyOfNew, lastTurn, lookedUp, selectDraftKey, selectDraftOfOpenChat, withDraft } from '../lib/openChat';
 import type { Tools } from '../slice';
 import type { createDocumentsActions } from './documents';
 import { type createStreamActions, endedParts, openPartOf, selectIsAnswering } from './live';
@@ -32,13 +33,15 @@ export function createConversationActions(
     });
     const { chat: before, target } = get().conversation;
     patch('conversation', { chat, openingId: null, target: before?.id === chat.id ? target : null });
-    if (!get().conversation.drafts[chat.id]) void lookUpAgain(chat);
+    if (!get().conversation.drafts[chat.id]) void lookUpAgain(chat.id, lastTurn(chat));
   }
 
-  /** What the last question had looked up, the next one has too, until it is taken off. */
-  async function lookUpAgain(chat: Chat): Promise<void> {
-    const question = pathTo(chat.messages, chat.leafId).findLast(({ role }) => role === 'user');
-    for (const { documentId, part } of lookedUp(question)) await documents.attachStored(documentId, part, chat.id);
+  /** What the last question, or its answer, had looked up, the next one has too, until it is taken off. */
+  async function lookUpAgain(chatId: string, turn: readonly Message[]): Promise<void> {
+    for (const { documentId, part } of lookedUp(turn)) {
+      const known = get().conversation.drafts[chatId]?.documents.some(({ info }) => info?.id === documentId);
+      if (!known) await documents.attachStored(documentId, part, chatId);
+    }
   }
 
   /** A second click while one chat is still being read wins over the first. */
@@ -92,6 +95,8 @@ export function createConversationActions(
     // what another window asks below the branch that is shown belongs to it
     const leafId = message.parentId === chat.leafId ? message.id : chat.leafId;
     patch('conversation', { chat: { ...withMessages(chat, [message]), leafId } });
+    // what its tools gave
+    if (message.rounds && message.stopReason !== null && message.id === leafId) void lookUpAgain(chatId, [message]);
   }
 
   function receiveTurn(chatId: string, turn: Turn): void {

@@ -98,6 +98,17 @@ export function createDocumentsActions(tools: Tools) {
     return found;
   }
 
+  /** Its bytes; null: they are not there any more, and that is said. */
+  async function file(documentId: string): Promise<Uint8Array<ArrayBuffer> | null> {
+    try {
+      const { data } = await client.call('documents.file', { documentId });
+      return Uint8Array.from(atob(data), (sign) => sign.charCodeAt(0));
+    } catch (error) {
+      report(error);
+      return null;
+    }
+  }
+
   /** What the panel shows of a document apart from its text. */
   async function load(documentId: string): Promise<void> {
     patch('documents', { panelError: null });
@@ -177,6 +188,7 @@ export function createDocumentsActions(tools: Tools) {
     readText,
     page,
     image,
+    file,
     countPage,
   };
 }

@@ -1,5 +1,5 @@
-import type { AttachmentPart } from '../../../electron/contract/chats';
 import type { DocumentInfo } from '../../../electron/contract/documents';
+import type { AttachmentPart } from '../../../electron/contract/lib/attachments';
 import type { FolderDocument, Shelf, ShelfFolder, ShelfReading } from '../../../electron/contract/lib/shelf';
 import { errorPayloadOf } from '../../bridge/client';
 import { type AppState, type DraftDocument, emptyDraft, shelfDraftKey } from '../appState';

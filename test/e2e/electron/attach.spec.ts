@@ -2,8 +2,9 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type ElectronApplication, expect, type Page } from '@playwright/test';
-import type { Attachment, PromptBudget } from '@/electron/contract/chats';
+import type { PromptBudget } from '@/electron/contract/chats';
 import type { OperationInput } from '@/electron/contract/contract';
+import type { Attachment } from '@/electron/contract/lib/attachments';
 import { makePdf } from '@/test/fixtures/documents/pdf';
 import { attachFile, resizeWindow, test, tinyModel } from '../app';
 import { begin, call, ended, greedy, newestChat, ready } from '../chat';

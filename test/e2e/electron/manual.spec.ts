@@ -2,8 +2,9 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, type Page } from '@playwright/test';
-import type { Attachment, Message } from '@/electron/contract/chats';
+import type { Message } from '@/electron/contract/chats';
 import type { OperationInput } from '@/electron/contract/contract';
+import type { Attachment } from '@/electron/contract/lib/attachments';
 import { manualFacts, manualPages, plantedManual } from '@/test/fixtures/documents/planted';
 import { attachFile, test } from '../app';
 import { answers, call, greedy, newestChat, questions, ready, send } from '../chat';

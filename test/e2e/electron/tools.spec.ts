@@ -5,7 +5,7 @@ import { type ElectronApplication, expect, type Page } from '@playwright/test';
 import { TREE } from '../../../native/prepare/paths.mjs';
 import { readGguf, writeChanged } from '../../engine/gguf';
 import { root, test, tinyModel } from '../app';
-import { answers, ended, greedy, ready, send } from '../chat';
+import { answers, call as callOf, ended, greedy, newestChat, ready, send } from '../chat';
 
 const server = path.join(root, 'test', 'fixtures', 'tools', 'server.mjs');
 
@@ -41,9 +41,48 @@ async function addServer(page: Page): Promise<void> {
 const budget = (page: Page) => page.getByTestId('draft-tokens');
 const tokensOf = async (page: Page) => Number(await budget(page).getAttribute('data-tokens'));
 
+/** A result of 400 pages, in a context of 8,192 tokens: kept as a document, of which the model reads the passages that fit. */
+async function askTheManual(page: Page): Promise<void> {
+  await page.getByTestId('tools').click();
+  await page.locator('[data-testid=tool][data-tool=manual]').click();
+  await expect(page.getByTestId('tools')).toHaveAttribute('data-tools', '2');
+  await page.locator('[data-testid=tool][data-tool=echo]').click();
+  await expect(page.getByTestId('tools')).toHaveAttribute('data-tools', '1');
+  await page.keyboard.press('Escape');
+  await send(page, 'How many hours does the light of Skagen burn?');
+  await page.getByTestId('tool-once').click();
+  await ended(page);
+  const card = page.getByTestId('tool-call').last();
+  await expect(card).toHaveAttribute('data-state', 'done');
+  await expect(card.getByTestId('tool-result')).toContainText('kept as the document "manual result.txt"');
+
+  const { messages } = await newestChat(page);
+  const answer = messages.at(-1);
+  const call = answer?.rounds?.[0]?.calls[0];
+  expect(call?.cutFrom).toBeGreaterThan(800_000);
+  const part = call?.kept?.[0]?.part;
+  const documentId = call?.kept?.[0]?.documentId ?? '';
+  const fits = part?.kind === 'passages' ? part.passages : [];
+  const text = (start: number, end: number) => callOf(page, 'documents.text', { documentId, start, end });
+  const texts = await Promise.all(fits.map(async ({ start, end }) => (await text(start, end)).text));
+  expect(texts.join('')).toContain('burns for 77 hours');
+  // it was read, and there is room for the answer
+  expect(answer?.stats?.promptTokens).toBeGreaterThan(1000);
+  expect(answer?.stats?.contextUsed).toBeLessThan(8192);
+
+  // the rest is beside the chat, and the next question looks there, too
+  await card.getByTestId('sent-document').click();
+  await page.getByTestId('used-parts').getByRole('button').first().click();
+  await expect(page.getByTestId('document-facts')).toBeVisible();
+  await expect(page.getByTestId('document-card')).toContainText('manual result.txt');
+}
+
 test('a server is added, priced, called when it is allowed, and its result stays', async ({ launch, dataDir }) => {
   const model = toolModel(dataDir);
-  const { app, page } = await launch({ model, settings: { sampling: { ...greedy, maxTokens: 60 } } });
+  const { app, page } = await launch({
+    model,
+    settings: { context: { nCtx: 8192 }, sampling: { ...greedy, maxTokens: 60 } },
+  });
   await ready(page);
   await answerDialogs(app, 0);
   await addServer(page);
@@ -55,7 +94,7 @@ test('a server is added, priced, called when it is allowed, and its result stays
   await answerDialogs(app, 1);
   await page.getByTestId('server-test').click();
   await expect(page.getByTestId('server')).toHaveAttribute('data-state', 'ready');
-  await expect(page.getByTestId('server-tools')).toHaveAttribute('data-tools', '4');
+  await expect(page.getByTestId('server-tools')).toHaveAttribute('data-tools', '5');
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Close the settings' }).click();
 
@@ -87,13 +126,15 @@ test('a server is added, priced, called when it is allowed, and its result stays
   await expect(page.getByTestId('tool-result')).toHaveText('{"word":"lighthouse"}');
   await ended(page);
   await expect(answers(page)).toHaveCount(1);
+  await askTheManual(page);
   await app.close();
 
   const again = await launch({});
   await ready(again.page);
   await again.page.getByTestId('chat-item').first().click();
-  await expect(again.page.getByTestId('tool-call')).toHaveAttribute('data-state', 'done');
-  await expect(again.page.getByTestId('tool-result')).toHaveText('{"word":"lighthouse"}');
+  await expect(again.page.getByTestId('tool-call').first()).toHaveAttribute('data-state', 'done');
+  await expect(again.page.getByTestId('tool-result').first()).toHaveText('{"word":"lighthouse"}');
+  await expect(again.page.getByTestId('tool-kept')).toContainText('manual result.txt');
   await expect(again.page.getByTestId('tools')).toHaveAttribute('data-tools', '1');
 });
 

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Turn } from '@/electron/contract/chatOperations';
-import type { Attachment } from '@/electron/contract/chats';
+import type { Attachment } from '@/electron/contract/lib/attachments';
 import { marksOf, withoutMarks } from '@/electron/engine/escapeSpecialTokens';
 import type { ChatMessage } from '@/electron/engine/native/types';
 import { TokenCounter } from '@/electron/engine/tokenCounter';

@@ -1,7 +1,8 @@
 /** What leaves the prompt in the real engine: the oldest turns under the policy `roll`, and passages of earlier questions. */
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Attachment, Message } from '@/electron/contract/chats';
+import type { Message } from '@/electron/contract/chats';
+import type { Attachment } from '@/electron/contract/lib/attachments';
 import type { SettingsPatch } from '@/electron/contract/settings';
 import { attach, bundlesWithWorkers, setUpServices } from '../../fixtures/services';
 import { engine, filler, heldOut, tinyModel } from '../support';

@@ -1,6 +1,7 @@
-/** The documents that an answer can cite: those of its question and of all questions before it. */
+/** The documents that an answer can cite: those of its question, of the tools that it called, and of all turns before it. */
 import { createContext, useEffect, useMemo } from 'react';
 import type { Message } from '../../../../electron/contract/chats';
+import { givenIn } from '../../../../electron/contract/tools/tools';
 import { useActions } from '../../../state/useApp';
 import type { CitedDocument } from './citations';
 
@@ -15,12 +16,13 @@ export const AnswerSources = createContext<Sources>({ messageId: '', documents: 
  * For each message of a branch its documents, as JSON: a string is the same when nothing has changed, so that no row
  * renders again for it. Empty: none.
  */
-export function documentsAlong(branch: readonly Pick<Message, 'attachments'>[]): string[] {
+export function documentsAlong(branch: readonly Pick<Message, 'attachments' | 'rounds'>[]): string[] {
   const known = new Map<string, CitedDocument>();
   let written = '';
-  return branch.map(({ attachments }) => {
-    for (const { documentId, name } of attachments) known.set(documentId, { documentId, name });
-    if (attachments.length > 0) written = JSON.stringify([...known.values()]);
+  return branch.map(({ attachments, rounds }) => {
+    const here = [...attachments, ...givenIn(rounds)];
+    for (const { documentId, name } of here) known.set(documentId, { documentId, name });
+    if (here.length > 0) written = JSON.stringify([...known.values()]);
     return written;
   });
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import type { Attachment, Message } from '@/electron/contract/chats';
+import type { Message } from '@/electron/contract/chats';
+import type { Attachment } from '@/electron/contract/lib/attachments';
 import { fitBranch, type RollSource, rollBranch } from '@/electron/services/chats/contextShift';
 import { type BlockOf, buildPrompt } from '@/electron/services/chats/promptBuilder';
 import { message as sample } from '@/test/fixtures/samples';

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import type { Attachment } from '@/electron/contract/chats';
 import { ConcertinaError } from '@/electron/contract/errors';
+import type { Attachment } from '@/electron/contract/lib/attachments';
 import { attach, holding, long, setUpServices, waiting } from '@/test/fixtures/services';
 
 type Opened = Awaited<ReturnType<typeof setUpServices>>;

@@ -2,9 +2,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import type { Attachment } from '@/electron/contract/chats';
 import { type CheckPlan, type CompareRun, compareRunSchema } from '@/electron/contract/compare/compare';
 import type { OperationInput } from '@/electron/contract/contract';
+import type { Attachment } from '@/electron/contract/lib/attachments';
 import type { GenerateOptions } from '@/electron/engine/native/types';
 import { resolvePrompt } from '@/electron/services/compare/comparePrompt';
 import { CompareStore } from '@/electron/services/compare/compareStore';

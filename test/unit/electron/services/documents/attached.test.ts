@@ -2,8 +2,8 @@
 import { readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
-import type { Attachment, AttachmentPart } from '@/electron/contract/chats';
 import type { ExportedDocument, Section } from '@/electron/contract/documents';
+import type { Attachment, AttachmentPart } from '@/electron/contract/lib/attachments';
 import { pagesOfName } from '@/electron/contract/lib/pages';
 import { documentBlock, stretchesOf } from '@/electron/services/documents/documentTexts';
 import { documentInfo } from '@/test/fixtures/samples';

@@ -471,3 +471,33 @@ describe('text without a file', () => {
     expect(await leftovers()).toEqual([]);
   });
 });
+
+describe('what a tool gave', () => {
+  const signal = new AbortController().signal;
+
+  it('is read like a file; what nothing reads is kept as it is, and no job is shown for it', async () => {
+    const { service, stored, reported, leftovers } = await setUp();
+    const text = await service.keep('echo result.txt', '# one\nwords', signal);
+    expect(text).toMatchObject({ name: 'echo result.txt', kind: 'text', characters: 11 });
+    expect(await service.store.text(text.id, 0, 5)).toBe('# one');
+    const again = await service.keep('other.txt', '# one\nwords', signal);
+    expect(again).toMatchObject({ id: text.id, name: 'other.txt' });
+    const bytes = Buffer.from('PK\x03\x04 packed');
+    const archive = await service.keep('a.zip', bytes, signal);
+    expect(archive).toMatchObject({ name: 'a.zip', kind: 'file', bytes: bytes.length, characters: 0 });
+    expect(await readFile(join(stored, archive.id, 'original'))).toEqual(bytes);
+    // a file that ends whoever reads it, too
+    expect(await service.keep('b.txt', 'killed', signal)).toMatchObject({ kind: 'file' });
+    expect(reported).toEqual([]);
+    expect(await leftovers()).toEqual([]);
+  });
+
+  it('is given up at once when the call is canceled', async () => {
+    const { service, leftovers } = await setUp();
+    const stop = new AbortController();
+    const slow = service.keep('a.txt', 'silent', stop.signal);
+    stop.abort();
+    await expect(slow).rejects.toMatchObject({ code: 'cancelled' });
+    await vi.waitFor(async () => expect(await leftovers()).toEqual([]), waiting);
+  });
+});

@@ -2,9 +2,9 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { Attachment } from '@/electron/contract/chats';
 import type { DocumentJob } from '@/electron/contract/documents';
 import { ConcertinaError } from '@/electron/contract/errors';
+import type { Attachment } from '@/electron/contract/lib/attachments';
 import { limits } from '@/electron/contract/limits';
 import { buildPrompt } from '@/electron/services/chats/promptBuilder';
 import { importDocument } from '@/electron/services/documents/documentImport';

@@ -12,7 +12,9 @@ import {
   type ToolCall,
   type ToolRound,
 } from '@/electron/contract/tools/tools';
+import type { ResultFor, TakenResult } from '@/electron/services/tools/toolResults';
 import { type ToolCaller, ToolRounds } from '@/electron/services/tools/toolRounds';
+import { message } from '@/test/fixtures/samples';
 
 const [echo, wipe] = named(
   ['echo', 'wipe'].map((tool) => ({
@@ -20,9 +22,10 @@ const [echo, wipe] = named(
     hints: { readOnly: null, destructive: null, openWorld: null },
   })),
 ) as [ChatTool, ChatTool];
+const question = message({ id: 'q', text: 'What does it say?' });
 const tools: ChatTools = { chosen: [echo, wipe], allowed: [], mustCall: false };
 const asks = (name: string, given = '{}', id = 'abcdefghi'): PromptCall => ({ id, name, arguments: given });
-const done = (text: string): ToolResult => ({ failed: false, text, characters: text.length });
+const done = (text: string): ToolResult => ({ failed: false, text, files: [] });
 
 /** `turns`: what the model asks for at the end of what it writes, one after the other. */
 function setUp(turns: PromptCall[][], call: ToolCaller['call'] = async (tool) => done(`result of ${tool.tool}`)) {
@@ -37,18 +40,18 @@ function setUp(turns: PromptCall[][], call: ToolCaller['call'] = async (tool) =>
     mostRounds: () => 3,
   };
   const chats = {
-    open: async () => ({ tools: chat }),
+    open: async () => ({
+      tools: chat,
+      messages: [question, message({ id: 'm', parentId: 'q', rounds: answer.rounds })],
+    }),
     keep: async (_: string, record: { tools: ChatTools }) => {
       chat = record.tools;
     },
   };
-  const engine = {
-    contextSize: () => 400,
-    countTexts: async (texts: string[]) => texts.map(({ length }) => Math.ceil(length / 4)),
-  };
-  const rounds = new ToolRounds(caller, chats, engine);
+  const take = vi.fn(async ({ text }: ToolResult, _about: ResultFor): Promise<TakenResult> => ({ result: text }));
+  const rounds = new ToolRounds(caller, chats, { take });
   const answer = {
-    ...{ chatId: 'c', message: { id: 'm' }, controller: new AbortController() },
+    ...{ chatId: 'c', message: { id: 'm', parentId: 'q' }, controller: new AbortController() },
     rounds: [] as ToolRound[],
     asks: [] as PromptCall[],
     async endRound(calls: ToolCall[]) {
@@ -77,7 +80,7 @@ function setUp(turns: PromptCall[][], call: ToolCaller['call'] = async (tool) =>
     const more = given === undefined ? {} : { arguments: given };
     await vi.waitFor(() => rounds.answer({ messageId: 'm', callId, decision, ...more }));
   }
-  return { rounds, answer, write, state, asking, decide, called, chat: () => chat };
+  return { rounds, answer, write, state, asking, decide, called, take, chat: () => chat };
 }
 
 it('nothing runs before a person allows it; the result goes to the model', async () => {
@@ -214,7 +217,7 @@ it('one call is canceled alone, and the model is told', async () => {
 it('a tool that fails, and a server that is gone, are results for the model', async () => {
   let count = 0;
   const { write, decide, answer } = setUp([[asks('echo')], [asks('echo')]], async () => {
-    if (count++ === 0) return { failed: true, text: 'No such file', characters: 12 };
+    if (count++ === 0) return { failed: true, text: 'No such file', files: [] };
     throw new ConcertinaError('network-failed', 'The server did not answer in time.');
   });
   const written = write();
@@ -224,15 +227,20 @@ it('a tool that fails, and a server that is gone, are results for the model', as
   expect(results).toEqual(['failed: No such file', 'failed: The server did not answer in time.']);
 });
 
-it('a result takes a quarter of the context at most, and says that it goes on', async () => {
-  const { write, decide, answer } = setUp([[asks('echo')]], async () => done('word '.repeat(1000)));
+it('a result is kept as what becomes of it, for the question, under a name that no other result of the chat has', async () => {
+  const { write, decide, answer, take } = setUp([[asks('echo')], [asks('echo')]]);
+  take.mockResolvedValueOnce({
+    result: 'It is long.',
+    cutFrom: 5000,
+    kept: [{ documentId: 'd', name: 'x', part: null }],
+  });
   const written = write();
-  await decide('once');
+  await decide('always');
   await written;
-  const call = answer.rounds[0]?.calls[0];
-  expect(call?.cutFrom).toBe(5000);
-  expect(call?.result).toMatch(/word \n?.*\[The result goes on: 5000 characters in all\.\]$/s);
-  expect(call?.result.length).toBeLessThan(500);
+  expect(answer.rounds[0]?.calls[0]).toMatchObject({ state: 'done', result: 'It is long.', cutFrom: 5000 });
+  expect(answer.rounds[0]?.calls[0]?.kept).toHaveLength(1);
+  expect(take.mock.calls.map(([, { name }]) => name)).toEqual(['echo result.txt', 'echo result 2.txt']);
+  expect(take.mock.calls[0]?.[1].question).toBe('What does it say?');
 });
 
 it('a call that was running when the app ended is asked about again, though it is allowed', async () => {

@@ -2,7 +2,7 @@
 /** What of the documents of a question was read, and what they were searched for. */
 import { act, fireEvent, screen, waitFor } from '@testing-library/react';
 import { expect, it } from 'vitest';
-import type { Attachment } from '@/electron/contract/chats';
+import type { Attachment } from '@/electron/contract/lib/attachments';
 import { SentDocuments } from '@/renderer/features/chat/SentDocuments';
 import { rendered } from '@/test/fixtures/renderer/rendered';
 import { message } from '@/test/fixtures/samples';

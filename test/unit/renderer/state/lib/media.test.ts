@@ -1,7 +1,7 @@
 /** What the model in use cannot read of a chat and its draft, in words, and what is chosen for an image at first. */
 import { expect, test } from 'vitest';
-import type { Attachment } from '@/electron/contract/chats';
 import type { DocumentJob } from '@/electron/contract/documents';
+import type { Attachment } from '@/electron/contract/lib/attachments';
 import type { DraftDocument } from '@/renderer/state/appState';
 import { draftDocument, settleDocuments } from '@/renderer/state/lib/attach';
 import { beyondOf, questionHint } from '@/renderer/state/lib/media';

@@ -1,6 +1,7 @@
 /** The open chat: its draft, the passages that left its prompt, and its tree of messages. */
 import { describe, expect, it } from 'vitest';
-import { type Attachment, type Chat, type Message, releasedAlong } from '@/electron/contract/chats';
+import { type Chat, type Message, releasedAlong } from '@/electron/contract/chats';
+import type { Attachment } from '@/electron/contract/lib/attachments';
 import { noTools } from '@/electron/contract/tools/tools';
 import { type AppState, emptyDraft } from '@/renderer/state/appState';
 import { draftDocument } from '@/renderer/state/lib/attach';
@@ -27,8 +28,10 @@ describe('the draft of a question', () => {
       { documentId: 'd2', name: 'b.pdf', part: { kind: 'whole' as const } },
     ];
     const question = message({ attachments });
-    expect(lookedUp(question)).toEqual([{ documentId: 'd1', name: 'a.pdf', part: { kind: 'passages', passages: [] } }]);
-    expect(lookedUp(undefined)).toEqual([]);
+    expect(lookedUp([question])).toEqual([
+      { documentId: 'd1', name: 'a.pdf', part: { kind: 'passages', passages: [] } },
+    ]);
+    expect(lookedUp([])).toEqual([]);
   });
 });
 
@@ -48,9 +51,10 @@ describe('passages that left the prompt', () => {
   const branch = [ask(0, [whole]), answer(), byParts, answer(), ask(2000), answer(1), ask(10), answer(1)];
 
   it('are marked at their question, and said once, by the answer that they left for', () => {
-    expect(releasedAlong(branch)).toEqual([1, 0, 0, 0, 0, 1, 0, 0]);
-    expect(releasedAlong([...branch, answer(3)])).toEqual([1, 0, 0, 0, 1, 1, 1, 0, 2]);
-    expect(releasedAlong(branch.slice(0, 5))).toEqual([0, 0, 0, 0, 0]);
+    const shown = (messages: Message[]) => releasedAlong(messages).map(({ gone, fresh }) => (gone ? 1 : fresh));
+    expect(shown(branch)).toEqual([1, 0, 0, 0, 0, 1, 0, 0]);
+    expect(shown([...branch, answer(3)])).toEqual([1, 0, 0, 0, 1, 1, 1, 0, 2]);
+    expect(shown(branch.slice(0, 5))).toEqual([0, 0, 0, 0, 0]);
   });
 
   it('are not what the model has of a document; pages that were chosen stay', () => {
