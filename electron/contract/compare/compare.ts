@@ -241,8 +241,12 @@ export const modelCheckSchema = z.object({
   modelId: idSchema,
   /** tokens */
   depth: count,
-  /** that were measured and judged; `keeps`: nothing is lost beside f16 */
-  pairs: z.array(compareConfigurationSchema.pick({ typeK: true, typeV: true }).extend({ keeps: z.boolean() })),
+  /** that were measured and judged; `keeps`: nothing is lost beside f16; `calls`: of tools, that were right */
+  pairs: z.array(
+    compareConfigurationSchema.pick({ typeK: true, typeV: true }).extend({ keeps: z.boolean(), calls: count }),
+  ),
+  /** calls of tools: that there were, and that were right under f16 */
+  calls: z.object({ all: count, right: count }),
   /** index of the column that is recommended; null: the model cannot be judged by it */
   pick: count.nullable(),
 });

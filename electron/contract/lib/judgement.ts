@@ -180,12 +180,15 @@ export function checkOf(run: CompareRun): ModelCheck | null {
   if (!verdict || !model || request.prompt.kind !== 'check') return null;
   const judged = new Map(verdict.losses.map(({ index, lost }) => [index, lost.length === 0]));
   if (verdict.kind !== 'cannot-judge') judged.set(request.options.reference, true);
-  const pairs = columns.flatMap(({ configuration: { typeK, typeV } }, index) => {
+  const pairs = columns.flatMap((column, index) => {
+    const { typeK, typeV } = column.configuration;
     const keeps = judged.get(index);
-    return keeps === undefined ? [] : [{ typeK, typeV, keeps }];
+    return keeps === undefined ? [] : [{ typeK, typeV, keeps, calls: tasksOf(column).calls }];
   });
   const { fingerprint } = model;
-  return { fingerprint, modelId: request.modelId, depth: request.prompt.depth, pairs, pick: verdict.pick };
+  const reference = columns[request.options.reference]?.tools;
+  const calls = { all: reference?.results.length ?? 0, right: reference?.right ?? 0 };
+  return { fingerprint, modelId: request.modelId, depth: request.prompt.depth, pairs, calls, pick: verdict.pick };
 }
 
 /** null: the reference solves enough of the tasks for others to be judged by it. */

@@ -2,19 +2,20 @@
 import { plural, t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { Wrench } from 'lucide-react';
-import { type RefObject, useEffect, useRef, useState } from 'react';
+import { type RefObject, useEffect, useMemo, useRef, useState } from 'react';
 import type { ErrorPayload } from '../../../electron/contract/errors';
 import type { ToolServer } from '../../../electron/contract/tools/operations';
 import { type Tool, type ToolRef, toolKey, toolLimits } from '../../../electron/contract/tools/tools';
 import { selectChatId } from '../../state/lib/openChat';
-import { selectCanAnswer } from '../../state/slices/engine';
+import { brokenCalls, selectRuns } from '../../state/slices/compare';
+import { selectCanAnswer, selectLoadedContext } from '../../state/slices/engine';
 import { selectIsAnswering } from '../../state/slices/live';
 import { priceKey, selectChatTools, selectToolPrice, selectToolServers } from '../../state/slices/tools';
 import { useActions, useApp } from '../../state/useApp';
 import { Banner } from '../../ui/Banner';
 import { Button, IconButton } from '../../ui/Button';
 import { cx } from '../../ui/cx';
-import { formatCount } from '../../ui/format';
+import { formatCount, typesText } from '../../ui/format';
 import { Popover } from '../../ui/Popover';
 
 export function ToolPicker() {
@@ -92,6 +93,7 @@ function Picker({ choosing, onSettings }: { choosing: RefObject<boolean>; onSett
           <Trans>The model may ask for those that are on. No call runs before you allow it.</Trans>
         </p>
       </div>
+      <BrokenByCache onShow={onSettings} />
       <div className="max-h-[max(8rem,calc(100vh-25rem))] overflow-y-auto">
         {offers.map(({ server, tools: list }) => (
           <ServerTools
@@ -143,6 +145,44 @@ function Picker({ choosing, onSettings }: { choosing: RefObject<boolean>; onSett
           </Button>
         </div>
       </div>
+    </div>
+  );
+}
+
+/** Only where a check of this model found that the cache types in use break calls. */
+function BrokenByCache({ onShow }: { onShow: () => void }) {
+  const runs = useApp(selectRuns);
+  const context = useApp(selectLoadedContext);
+  const broken = useMemo(() => brokenCalls(runs ?? [], context), [runs, context]);
+  const { compare } = useActions();
+  if (!broken || !context) return null;
+  const { calls, right, all, depth, whole } = broken;
+  const inUse = typesText(context.typeK.asked, context.typeV.asked);
+  const better = typesText(whole.typeK, whole.typeV);
+  return (
+    <div className="border-b border-line px-4 py-3">
+      <Banner
+        tone="warn"
+        title={t`The cache in use (${inUse}) breaks calls of this model.`}
+        testId="tools-broken"
+        actions={
+          <Button
+            size="small"
+            data-testid="tools-broken-show"
+            onClick={() => {
+              onShow();
+              void compare.openRun(broken.runId);
+            }}
+          >
+            <Trans>Show the check</Trans>
+          </Button>
+        }
+      >
+        <Trans>
+          In a check with {formatCount(depth)} tokens it made {calls} of {all} calls right, with f16 {right}. Nothing
+          was lost with {better}.
+        </Trans>
+      </Banner>
     </div>
   );
 }

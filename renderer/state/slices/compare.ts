@@ -1,6 +1,7 @@
 /** Comparisons of cache types: the form, the run that is shown, and the list of all that were made. */
 
 import type {
+  CompareConfiguration,
   CompareFormat,
   CompareFrame,
   CompareProgress,
@@ -9,6 +10,7 @@ import type {
   CompareSummary,
 } from '../../../electron/contract/compare/compare';
 import type { OperationInput, OperationOutput } from '../../../electron/contract/contract';
+import type { LoadedContext } from '../../../electron/contract/engine';
 import { usualContext } from '../../../electron/contract/settings';
 import { errorPayloadOf } from '../../bridge/client';
 import {
@@ -257,6 +259,34 @@ export function selectLastCheck(modelId: string | null) {
       check !== null && (check.modelId === modelId || (loaded !== '' && check.fingerprint === loaded));
     return runs?.find(isOf) ?? null;
   };
+}
+
+export interface BrokenCalls {
+  runId: string;
+  depth: number;
+  /** calls that were right with the types in use, and under f16, of all */
+  calls: number;
+  right: number;
+  all: number;
+  /** the smallest pair that lost nothing */
+  whole: Pick<CompareConfiguration, 'typeK' | 'typeV'>;
+}
+
+/** What the last check of this model with the types in use found them to break of calls of tools; null: nothing, or there was none. */
+export function brokenCalls(
+  runs: readonly CompareSummary[],
+  context: Pick<LoadedContext, 'fingerprint' | 'typeK' | 'typeV'> | null,
+): BrokenCalls | null {
+  if (!context?.fingerprint) return null;
+  for (const { id, check, configurations } of runs) {
+    if (check?.fingerprint !== context.fingerprint || check.pick === null) continue;
+    const pair = check.pairs.find((one) => one.typeK === context.typeK.asked && one.typeV === context.typeV.asked);
+    const whole = configurations[check.pick];
+    if (!pair || !whole) continue;
+    const { right, all } = check.calls;
+    return pair.calls < right ? { runId: id, depth: check.depth, calls: pair.calls, right, all, whole } : null;
+  }
+  return null;
 }
 
 /** Tokens up to which the types in use were checked with this model, by its content; null: they were not. */

@@ -166,10 +166,11 @@ describe('the verdict of a check', () => {
     expect(checkOf(checkRun(columns))).toEqual({
       ...{ fingerprint: 'f1', modelId: 'embedded', depth: 4096, pick: 1 },
       pairs: [
-        { typeK: 'f16', typeV: 'f16', keeps: true },
-        { typeK: 'turbo4', typeV: 'turbo4', keeps: true },
-        { typeK: 'turbo3', typeV: 'turbo3', keeps: false },
+        { typeK: 'f16', typeV: 'f16', keeps: true, calls: 13 },
+        { typeK: 'turbo4', typeV: 'turbo4', keeps: true, calls: 13 },
+        { typeK: 'turbo3', typeV: 'turbo3', keeps: false, calls: 9 },
       ],
+      calls: { all: 14, right: 13 },
     });
     expect(checkOf(checkRun([checked(0, 3, 12), ...columns.slice(1)]))).toMatchObject({ pick: null, pairs: [] });
     expect(checkOf(checkRun(columns, { model: null }))).toBeNull();

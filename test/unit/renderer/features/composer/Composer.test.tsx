@@ -31,8 +31,9 @@ const idleComposer = () => rendered(<Composer />, { start: false }, ({ engineIs 
 const write = (text: string) => fireEvent.change(field(), { target: { value: text } });
 
 it('says when a chat is longer than what its types were checked with, and nothing otherwise', async () => {
-  const pair = (type: CacheType) => ({ typeK: type, typeV: type, keeps: true });
-  const check = { fingerprint: 'f1', modelId: 'm', depth: 4096, pairs: [pair('turbo4')], pick: 1 };
+  const pair = (type: CacheType) => ({ typeK: type, typeV: type, keeps: true, calls: 13 });
+  const calls = { all: 14, right: 13 };
+  const check = { fingerprint: 'f1', modelId: 'm', depth: 4096, pairs: [pair('turbo4')], calls, pick: 1 };
   const summary = (change: Partial<typeof check>) => ({
     ...{ id: 'run', name: 'Check', createdAt: 1, state: 'done' as const, modelName: 'Tiny', configurations: [] },
     check: { ...check, ...change },

@@ -101,8 +101,9 @@ it('takes over the pair of a check and leaves the length as it is', async () => 
 it('knows the last check of a model by its content or its place, and how deep the types in use were checked', async () => {
   const { bridge, engineIs, get } = await start();
   const [{ id: modelId = '' } = {}] = get().models.list ?? [];
-  const pairs = [{ typeK: 'turbo4', typeV: 'turbo4', keeps: true }] as const;
-  const check = { fingerprint: 'f1', modelId: 'elsewhere', depth: 4096, pairs: [...pairs], pick: 1 };
+  const pairs = [{ typeK: 'turbo4', typeV: 'turbo4', keeps: true, calls: 13 }] as const;
+  const calls = { all: 14, right: 13 };
+  const check = { fingerprint: 'f1', modelId: 'elsewhere', depth: 4096, pairs: [...pairs], calls, pick: 1 };
   const summary = (id: string, change: Partial<typeof check>) => ({
     ...{ id, name: id, createdAt: 1, state: 'done' as const, modelName: 'Tiny', configurations: [] },
     check: { ...check, ...change },
