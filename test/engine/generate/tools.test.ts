@@ -56,11 +56,21 @@ it.each(templates)('with the template of %s, the price of tools is what the prom
   }
 });
 
+/**
+ * Those that upstream's test_tool_call.py requires a call with are among them. It has put those cases aside, since a model may write
+ * before a call; here a call begins the answer. Not of them: Qwen3-Coder and DeepSeek-R1-Distill, whose form is not known here, so
+ * that their call comes at some time, which a tiny model does not reach, and functionary v3.2, whose call has no end there.
+ */
 const beginning = [
   'Qwen-Qwen2.5-7B-Instruct',
+  'NousResearch-Hermes-2-Pro-Llama-3-8B-tool_use',
   'NousResearch-Hermes-3-Llama-3.1-8B-tool_use',
   'mistralai-Mistral-Nemo-Instruct-2407',
   'fireworks-ai-llama-3-firefunction-v2',
+  'meta-llama-Llama-3.1-8B-Instruct',
+  'meta-llama-Llama-3.2-3B-Instruct',
+  'meta-llama-Llama-3.3-70B-Instruct',
+  'meetkai-functionary-medium-v3.1',
 ];
 
 it.each(beginning)('with that of %s, a forced call is read, and its result goes back', async (name) => {
