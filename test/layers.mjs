@@ -22,7 +22,11 @@ export const LAYERS = {
     node: true,
   },
   // what headless mode runs too, hence without Electron
-  'electron/services': { may: ['electron/contract'], packages: ['undici', 'zod', '@lingui/core'], node: true },
+  'electron/services': {
+    may: ['electron/contract', 'electron/workers/processGroup'],
+    packages: ['undici', 'zod', '@lingui/core'],
+    node: true,
+  },
   'electron/server': { may: ['electron/contract', 'electron/services'], packages: ['ws', 'zod'], node: true },
   'electron/engine': {
     may: ['electron/contract', 'electron/engine/native', 'electron/workers/parentPort'],
@@ -33,6 +37,8 @@ export const LAYERS = {
   'electron/engine/native': { may: ['electron/contract'], packages: ['zod', '@lingui/core'], node: true },
   // how a child process reaches its parent, whatever it is for
   'electron/workers/parentPort': { may: [], packages: [], node: true },
+  // how a process and all that it started are ended: by the process that began it, and by whoever outlives that one
+  'electron/workers/processGroup': { may: [], packages: [], node: true },
   // worker threads, and what is the same in each of them
   'electron/workers': {
     may: ['electron/contract', 'electron/workers/imports'],
@@ -57,7 +63,7 @@ export const LAYERS = {
   },
   // a process of its own: talks to MCP servers, whose messages may be anything
   'electron/workers/tools': {
-    may: ['electron/contract', 'electron/workers/parentPort'],
+    may: ['electron/contract', 'electron/workers/parentPort', 'electron/workers/processGroup'],
     packages: ['@modelcontextprotocol/sdk', 'cross-spawn', 'zod', '@lingui/core'],
     node: true,
   },

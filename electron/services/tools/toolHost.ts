@@ -1,9 +1,9 @@
 /** The process that talks to MCP servers: begun when it is needed, ended when it hangs, and nothing of it left behind. */
-import { spawnSync } from 'node:child_process';
 import { msg } from '@lingui/core/runtime-macro';
 import { ConcertinaError } from '../../contract/errors';
 import { createRemote, type InputOf, type OutputOf, type Remote } from '../../contract/rpc';
 import { type ToolProcessEvents, type ToolProcessOperations, toolProcessEvents } from '../../contract/tools/process';
+import { endGroup } from '../../workers/processGroup';
 import type { ProcessTransport } from '../engine/engineTransport';
 import { Emitter } from '../lib/emitter';
 import type { Logger } from '../lib/logger';
@@ -88,15 +88,7 @@ export class ToolHost {
 
   /** A process that was killed could not end them itself. */
   private endChildren(): void {
-    for (const pid of this.children.values()) {
-      try {
-        if (process.platform === 'win32')
-          spawnSync('taskkill', ['/pid', String(pid), '/T', '/F'], { windowsHide: true });
-        else process.kill(-pid, 'SIGKILL');
-      } catch {
-        // it has ended
-      }
-    }
+    for (const pid of this.children.values()) endGroup(pid);
     this.children.clear();
   }
 }

@@ -8,8 +8,8 @@ import {
   toolProcessOperations,
 } from '../../contract/tools/process';
 import { openParentPort } from '../parentPort';
+import { endGroup } from '../processGroup';
 import { Connection } from './connection';
-import { endGroup } from './serverProcess';
 
 const port = openParentPort();
 const connections = new Map<string, Connection>();

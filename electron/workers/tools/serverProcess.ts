@@ -1,5 +1,5 @@
 /** An MCP server that is a program: its process, which leads a group of its own, so that all it started ends with it. */
-import { type ChildProcess, spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
@@ -7,6 +7,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import spawn from 'cross-spawn';
 import type { ServerPlace } from '../../contract/tools/process';
 import { toolLimits } from '../../contract/tools/tools';
+import { endGroup } from '../processGroup';
 
 /** of what it writes for people, the end is kept for an error */
 const keptOutput = 4000;
@@ -131,16 +132,5 @@ export class ServerProcess implements Transport {
     this.ended ||= why;
     this.pieces = [];
     endGroup(this.child?.pid);
-  }
-}
-
-/** A process and all that it started. */
-export function endGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    if (process.platform === 'win32') spawnSync('taskkill', ['/pid', String(pid), '/T', '/F'], { windowsHide: true });
-    else process.kill(-pid, 'SIGKILL');
-  } catch {
-    // it has ended
   }
 }
