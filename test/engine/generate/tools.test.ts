@@ -1,5 +1,5 @@
 /** Tools in a prompt, and calls in an answer, with the real addon. The built-in model cannot choose tools: calls are forced by grammar. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { PromptTool } from '@/electron/contract/tools/tools';
@@ -7,6 +7,7 @@ import type { ChatMessage, Model } from '@/electron/engine/native/types';
 import { TokenCounter } from '@/electron/engine/tokenCounter';
 import { TREE } from '../../../native/prepare/paths.mjs';
 import { readGguf, writeChanged } from '../gguf';
+import { imageTokens, png, writeProjector } from '../projector';
 import { answer, contextOptions, engine, greedy, loadTiny, temporaryFolder, tinyModel } from '../support';
 
 const weather: PromptTool = {
@@ -97,6 +98,27 @@ it.each(beginning)('with that of %s, a forced call is read, and its result goes 
   expect(prompt.indexOf('get_weather')).toBeLessThan(prompt.indexOf('It is raining frogs.'));
   const { result: next } = await answer(context, behind, { ...greedy({ maxTokens: 4 }), tools });
   expect(next.promptTokens).toBe((await model.chatTokens(behind, { tools })).length);
+});
+
+it('an image that a tool gave stands in its result, and is counted', async () => {
+  const folder = temporaryFolder();
+  const file = path.join(folder, 'image-1.png');
+  writeFileSync(file, png(1));
+  const model = await modelWith('Qwen-Qwen2.5-7B-Instruct');
+  const context = await model.createContext(contextOptions({ nCtx: 4096, projector: writeProjector(folder) }));
+  onTestFinished(() => context.dispose());
+  const behind = (media: ChatMessage['media']): ChatMessage[] => [
+    question,
+    { role: 'assistant', content: '', toolCalls: [{ id: 'abc123def', name: 'get_weather', arguments: '{}' }] },
+    { role: 'tool', content: 'It is kept.\n\n[image-1.png]', toolCallId: 'abc123def', ...(media && { media }) },
+  ];
+  const seen = behind([{ path: file, at: 26 }]);
+  const few = { ...greedy({ maxTokens: 1 }), tools: [weather] };
+  const { result } = await answer(context, seen, few);
+  const tokens = await context.chatTokens(seen, { tools: [weather] });
+  expect(result.promptTokens).toBe(tokens.length);
+  expect(tokens.filter((token) => token < -1)).toHaveLength(imageTokens);
+  expect(tokens.length).toBeGreaterThan((await context.chatTokens(behind(undefined), { tools: [weather] })).length);
 });
 
 it('a template that does not know tools tells the model nothing of them, and that has no price', async () => {
