@@ -56,6 +56,7 @@ export async function buildApp({ onProgress = () => {} } = {}) {
   copyOcrFiles(path.join(APP, 'ocr'));
   // what is new in a version, shown once
   fs.copyFileSync(path.join(ROOT, 'CHANGELOG.md'), path.join(APP, 'CHANGELOG.md'));
+  fs.copyFileSync(path.join(ROOT, 'assets', 'icons', 'icon-64.png'), path.join(APP, 'tray.png'));
   onProgress({ detail: 'window', fraction: names.length / (names.length + 1) });
   packages.push(...(await bundleRenderer()));
   fs.writeFileSync(path.join(APP, NOTICES_FILE), thirdPartyNotices(packages));

@@ -299,6 +299,8 @@ export const settingsSchema = z.object({
   notifications: z.boolean().default(true),
   /** new versions of the app are looked for, once a day */
   lookForUpdates: z.boolean().default(false),
+  /** of the desktop: an icon in the tray, with which it goes on without its window; the start when the person logs in */
+  ...{ tray: z.boolean().default(false), startAtLogin: z.boolean().default(false) },
   /** id of the model that is loaded at start; null: the embedded one */
   modelId: z.string().max(limits.maxIdLength).nullable().default(null),
   systemPrompt: z.string().max(limits.maxSystemPrompt).default(''),
@@ -321,6 +323,7 @@ const settingsPatchSchema = z.object({
   spellCheck: z.boolean().optional(),
   notifications: z.boolean().optional(),
   lookForUpdates: z.boolean().optional(),
+  ...{ tray: z.boolean().optional(), startAtLogin: z.boolean().optional() },
   modelId: z.string().max(limits.maxIdLength).nullable().optional(),
   systemPrompt: z.string().max(limits.maxSystemPrompt).optional(),
   context: z.object(contextFields).partial().optional(),

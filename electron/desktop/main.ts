@@ -5,6 +5,7 @@ import { app, BrowserWindow, dialog, powerMonitor } from 'electron';
 import { engineArguments, inspectorArguments } from '../contract/engineContract';
 import { toErrorPayload } from '../contract/errors';
 import { channels } from '../contract/rpc';
+import type { Settings } from '../contract/settings';
 import type { ProcessTransport } from '../services/engine/engineTransport';
 import { requireWritable } from '../services/lib/dataFolder';
 import { lockFolder } from '../services/lib/folderLock';
@@ -13,6 +14,7 @@ import type { Unsaved } from '../services/lib/unsaved';
 import { PowerWatch } from '../services/machine/power';
 import { createServices, type Services } from '../services/services';
 import { setUpAttention } from './attention';
+import { followLogin, followTray, hasTray, startedAtLogin } from './background';
 import { followSpellCheck } from './contextMenu';
 import {
   appInfo,
@@ -79,6 +81,11 @@ async function start(dataFolder: string, openedFiles: OpenedFiles): Promise<void
   });
   services.events.on(({ name, payload }) => broadcast(name, payload));
   const show = setUpWindows(services, dataFolder);
+  const followTrayOf = ({ tray }: Pick<Settings, 'tray'>) => followTray(tray, join(bundleFolder, 'tray.png'), show);
+  followTrayOf(services.settings.get());
+  services.settings.changed.on(followTrayOf);
+  followLogin(services.settings);
+  if (!hasTray() || !startedAtLogin()) show();
   powerMonitor.on('resume', () => services.downloads.wake());
   setUpQuit(services, show);
   // before the engine: a context is then made with what the API needs
@@ -130,7 +137,6 @@ function setUpWindows(services: Services, dataFolder: string): () => BrowserWind
 
   app.on('second-instance', show);
   app.on('activate', show);
-  open();
   setUpAttention(services, show);
   return show;
 }
@@ -139,7 +145,7 @@ function setUpWindows(services: Services, dataFolder: string): () => BrowserWind
 function setUpQuit(services: Services, show: () => void): void {
   let state: 'open' | 'asking' | 'closing' = 'open';
   app.on('window-all-closed', () => {
-    if (process.platform !== 'darwin') app.quit();
+    if (process.platform !== 'darwin' && !hasTray()) app.quit();
   });
   app.on('before-quit', (event) => {
     if (state === 'closing') return;

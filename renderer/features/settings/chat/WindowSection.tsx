@@ -6,9 +6,10 @@ import { useActions, useApp } from '../../../state/useApp';
 import { ChoiceField, SwitchField } from '../../../ui/Segmented';
 import { isMac } from '../../../ui/Tooltip';
 
-type Own = Pick<Settings, 'theme' | 'language' | 'notifications' | 'spellCheck'>;
+type Own = Pick<Settings, 'theme' | 'language' | 'notifications' | 'spellCheck' | 'tray' | 'startAtLogin'>;
 
-export function WindowSection({ settings: { theme, language, notifications, spellCheck } }: { settings: Own }) {
+export function WindowSection({ settings: own }: { settings: Own }) {
+  const { theme, language, notifications, spellCheck, tray, startAtLogin } = own;
   const headless = useApp(selectHeadless);
   const { settings } = useActions();
   const look = (
@@ -37,6 +38,22 @@ export function WindowSection({ settings: { theme, language, notifications, spel
         help={spellingHelp()}
         on={spellCheck}
         onValue={(on) => void settings.update({ spellCheck: on })}
+      />
+      <SwitchField
+        name="tray"
+        testId="settings-tray"
+        label={isMac ? t`Icon in the menu bar` : t`Icon in the tray`}
+        help={trayHelp()}
+        on={tray}
+        onValue={(on) => void settings.update({ tray: on })}
+      />
+      <SwitchField
+        name="start-at-login"
+        testId="settings-start-at-login"
+        label={t`Start at login`}
+        help={t`With the icon it starts without a window. The model is loaded then, as at every start.`}
+        on={startAtLogin}
+        onValue={(on) => void settings.update({ startAtLogin: on })}
       />
     </>
   );
@@ -77,6 +94,11 @@ function LanguageField({ language }: { language: Settings['language'] }) {
       onValue={(next) => void settings.update({ language: next })}
     />
   );
+}
+
+function trayHelp(): string {
+  if (isMac) return t`The icon opens the window and quits Concertina.`;
+  return t`Concertina then goes on when its window is closed: answers, downloads and the API. The icon brings the window back, and quits. Where your desktop shows no such icons, start Concertina again to have its window back.`;
 }
 
 function spellingHelp(): string {
