@@ -14,7 +14,7 @@ import {
 } from '../../../electron/contract/chatOperations';
 import type { ExportedDocument, UploadPart } from '../../../electron/contract/documents';
 import type { ErrorPayload } from '../../../electron/contract/errors';
-import { usualPart } from '../../../electron/contract/lib/attachments';
+import { hasNoText } from '../../../electron/contract/lib/attachments';
 import { say } from '../../../electron/contract/lib/language';
 import { limits } from '../../../electron/contract/limits';
 import { errorPayloadOf } from '../../bridge/client';
@@ -105,7 +105,7 @@ export function createTransferActions({ client, get, patch, report }: Tools) {
   async function exportedDocument(documentId: string): Promise<ExportedDocument | null> {
     const document = await client.call('documents.get', { documentId }).catch(() => null);
     if (!document || document.characters > limits.maxMessage) return null;
-    if (usualPart(document).kind !== 'whole') {
+    if (hasNoText(document.kind)) {
       const file = await client.call('documents.file', { documentId }).catch(() => null);
       return file && { document, sections: [], text: '', file: file.data };
     }

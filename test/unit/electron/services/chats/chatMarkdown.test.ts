@@ -1,9 +1,9 @@
 /** Chats out of the app, and into it again. */
 import { expect, test } from 'vitest';
 import type { Chat, Message } from '@/electron/contract/chats';
-import { noTools, type ToolCall } from '@/electron/contract/tools/tools';
+import { noTools } from '@/electron/contract/tools/tools';
 import { exportedText } from '@/electron/services/chats/chatMarkdown';
-import { answerStats, message as sample } from '@/test/fixtures/samples';
+import { answerStats, message as sample, toolCall } from '@/test/fixtures/samples';
 import { setUpServices } from '@/test/fixtures/services';
 
 const at = Date.UTC(2026, 10, 21, 9, 30);
@@ -106,11 +106,11 @@ test('what was exported comes back the same, under its own id unless that is tak
 });
 
 test('calls of tools stand in both forms; which tools the chat may call stays here', async () => {
-  const hints = { readOnly: null, destructive: null, openWorld: null };
-  const call: ToolCall = {
-    ...{ id: 'abcdefghi', name: 'echo', tool: 'echo', serverId: 's', server: 'Words', arguments: '{"a":1}', hints },
-    ...{ state: 'done', edited: false, result: '```\nno end', ms: 5 },
-  };
+  const kept = [
+    { documentId: 'd', name: 'echo result.txt', part: { kind: 'passages' as const, passages: [passage] } },
+    { documentId: 'z', name: 'a.zip', part: null },
+  ];
+  const call = toolCall({ state: 'done', result: '```\nno end', ms: 5, kept });
   const rounds = [{ text: 'I ask.', thinking: '', calls: [call] }];
   const called: Chat = {
     ...chat,
@@ -118,7 +118,9 @@ test('calls of tools stand in both forms; which tools the chat may call stays he
     messages: [message('q', null, 'user', 'When?'), message('b', 'q', 'assistant', 'Now.', { ...ended, rounds })],
   };
   const text = await exportedText(called, { format: 'markdown', branches: 'shown' }, labelsOf);
-  expect(text).toContain('I ask.\n\n*Called echo of Words: done*\n\n    {"a":1}\n\n    ```\n    no end\n\nNow.');
+  expect(text).toContain(
+    'I ask.\n\n*Called echo of Words: done*\n\n    {"a":1}\n\n    ```\n    no end\n\n- Document: echo result.txt (passages of Page 4)\n- File: a.zip\n\nNow.',
+  );
   const exported = JSON.parse(await exportedText(called, { format: 'json', branches: 'shown' }, labelsOf));
   expect(exported.messages[1].rounds).toEqual(rounds);
   expect(exported.tools).toBeUndefined();

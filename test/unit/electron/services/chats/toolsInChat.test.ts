@@ -6,13 +6,9 @@ import { givenIn, type ToolCall, type ToolRound } from '@/electron/contract/tool
 import { type ChatRecord, replay } from '@/electron/services/chats/chatLog';
 import { withRounds } from '@/electron/services/chats/promptBranch';
 import { buildPrompt, chatOptions } from '@/electron/services/chats/promptBuilder';
-import { message as sample } from '@/test/fixtures/samples';
+import { message as sample, toolCall } from '@/test/fixtures/samples';
 
-const hints = { readOnly: null, destructive: null, openWorld: null };
-const call = (id: string, change: Partial<ToolCall> = {}): ToolCall => ({
-  ...{ id, name: 'echo', tool: 'echo', serverId: 's', server: 'Words', arguments: '{"a":1}', hints },
-  ...{ state: 'asking', edited: false, result: '', ms: null, ...change },
-});
+const call = (id: string, change: Partial<ToolCall> = {}) => toolCall({ id, ...change });
 const done = call('one', { state: 'done', result: 'It rains.', ms: 3 });
 
 it('what was written before calls is of their round, and the calls are as they were last', () => {

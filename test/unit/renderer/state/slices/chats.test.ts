@@ -1,6 +1,7 @@
 /** The list of chats: its groups, search, folders, trash, export and import, as the state of the window has them. */
 import { describe, expect, it, vi } from 'vitest';
 import type { ChatSummary } from '@/electron/contract/chats';
+import { withDocuments } from '@/electron/services/chats/chatMarkdown';
 import { rememberFolders } from '@/renderer/app/stored';
 import { importText } from '@/renderer/features/sidebar/SidebarFoot';
 import { arrangeChats, folderNames, groupChats, searchChats } from '@/renderer/state/lib/chatList';
@@ -8,7 +9,7 @@ import { selectProblem } from '@/renderer/state/slices/ui';
 import { foreignFiles } from '@/test/fixtures/foreignChats/files';
 import { Gate } from '@/test/fixtures/gate';
 import { openWindow } from '@/test/fixtures/renderer/window';
-import { message } from '@/test/fixtures/samples';
+import { message, toolCall } from '@/test/fixtures/samples';
 import { attach, bundlesWithWorkers, waiting } from '@/test/fixtures/services';
 
 const full = { code: 'storage-failed', message: 'The disk is full.', hint: '' } as const;
@@ -211,6 +212,33 @@ describe('export and import', () => {
     const exported = await chats.exportChats(ids, options, true);
     const { documents } = JSON.parse(exported?.parts.join('') ?? '');
     expect(documents).toMatchObject([{ document: { id: one.documentId }, text: 'words of a document' }]);
+  });
+
+  it('takes along what results of tools are kept as, a file that has no text too', async () => {
+    const { services, bridge, chats, ids, lease, call } = await start();
+    const signal = new AbortController().signal;
+    const text = await services.documents.keep('echo result.txt', 'words of a result', signal);
+    const packed = await services.documents.keep('a.zip', Buffer.from('PK\x03\x04 packed'), signal);
+    const kept = [text, packed].map(({ id, name }) => ({ documentId: id, name, part: null }));
+    const done = { ...toolCall({ state: 'done', result: 'It is kept.' }), kept };
+    const rounds = [{ text: '', thinking: '', calls: [done] }];
+    const messages = [message({ id: 'a', role: 'assistant', rounds })];
+    const chat = { ...(await call('chats.open', { chatId: lease })), leafId: 'a', messages };
+    bridge.answer('chats.exportText', () => ({ text: JSON.stringify(chat) }));
+    const exported = await chats.exportChats(ids.slice(0, 1), options, true);
+    const { documents } = JSON.parse(exported?.parts.join('') ?? '');
+    expect(documents).toMatchObject([
+      { document: { id: text.id }, text: 'words of a result' },
+      { document: { id: packed.id, kind: 'file' }, file: Buffer.from('PK\x03\x04 packed').toString('base64') },
+    ]);
+
+    const ours = documents[1];
+    const other = await openWindow({ start: false });
+    expect(await other.call('documents.import', ours)).toMatchObject({ id: packed.id, kind: 'file', original: true });
+    const imported = withDocuments(chat, { [text.id]: 'another' });
+    expect(imported.messages[0]?.rounds?.[0]?.calls[0]?.kept?.map(({ documentId }) => documentId)).toEqual([
+      ...['another', packed.id],
+    ]);
   });
 
   it('ends when it is canceled, with what is done', async () => {
