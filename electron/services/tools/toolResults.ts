@@ -69,17 +69,23 @@ export class ToolResults {
       const result = `The result is too long for the context: ${text.length} characters. All of it is kept as the document "${name}", which the user can read. Passages of it that fit the question best stand below, as long as there is room for them.`;
       const room = most - ((await this.tokensOf(result)) ?? 0);
       const part = await this.partOf(document, room, about);
-      if (part === null) throw new Error('there is no room for a passage');
       const kept = { documentId: document.id, name, part };
+      if (part === null)
+        return this.cut(text, most, ` All of it is kept as the document "${name}", which the user can read.`, kept);
       return { result, cutFrom: text.length, kept: [kept], tokens: most - room + (await this.tokensOfPart(kept)) };
     } catch (error) {
       if (signal.aborted) throw error;
       // its beginning is better than nothing
       this.parts.log.warn(`A result of a tool could not become a document: ${String(error)}`);
-      const beginning = await this.beginning(text, most);
-      const result = `${beginning}\n[The result goes on: ${text.length} characters in all.]`;
-      return { result, cutFrom: text.length, tokens: most };
+      return this.cut(text, most, '');
     }
+  }
+
+  /** Its beginning, where there is no room for passages, or no document. */
+  private async cut(text: string, most: number, where: string, kept?: KeptResult) {
+    const beginning = await this.beginning(text, most);
+    const result = `${beginning}\n[The result goes on: ${text.length} characters in all.${where}]`;
+    return { result, cutFrom: text.length, ...(kept && { kept: [kept] }), tokens: most };
   }
 
   /** `line`: what the model is told of it, where it is not given it. */

@@ -16,10 +16,11 @@ interface SetUp {
   stored?: Partial<DocumentInfo> | Error;
   /** tokens of a whole document */
   whole?: number;
+  contextSize?: number;
 }
 
-/** A context of 400 tokens of four characters each. */
-function setUp({ sees = false, stored = {}, whole = 1000 }: SetUp = {}) {
+/** A result may have 400 tokens of four characters each. */
+function setUp({ sees = false, stored = {}, whole = 1000, contextSize = 1600 }: SetUp = {}) {
   const keep = vi.fn(async (name: string, _content: string | Uint8Array, _signal: AbortSignal) => {
     if (stored instanceof Error) throw stored;
     return documentInfo({ id: `id of ${name}`, name, kind: 'text', characters: 5000, ...stored });
@@ -29,7 +30,7 @@ function setUp({ sees = false, stored = {}, whole = 1000 }: SetUp = {}) {
   });
   const results = new ToolResults({
     engine: {
-      contextSize: () => 1600,
+      contextSize: () => contextSize,
       countTexts: async (texts) => texts.map(({ length }) => Math.ceil(length / 4)),
       live: { senses: () => ({ sees, hears: false }) } as never,
     },
@@ -68,6 +69,12 @@ it('where it cannot be stored its beginning stays, in a quarter of the context, 
   expect(cutFrom).toBe(10_000);
   expect(result).toMatch(/^word .*\[The result goes on: 10000 characters in all\.\]$/s);
   expect(result.length).toBeLessThan(1700);
+});
+
+it('in a context without room for a passage its beginning stays, and all of it is there for the person', async () => {
+  const { result, kept } = await setUp({ contextSize: 400 }).take('word '.repeat(1000));
+  expect(kept).toEqual([{ documentId: 'id of echo result.txt', name: 'echo result.txt', part: null }]);
+  expect(result).toMatch(/^word .*5000 characters in all\. All of it is kept as the document "echo result\.txt"/s);
 });
 
 it('an image goes to a model that sees; another one is told that the person has it', async () => {
