@@ -199,7 +199,7 @@ describe('hostile servers', () => {
     ['floods', 'without end'],
     ['garbage', 'no messages of MCP'],
     ['wrong-result', 'makes no sense in MCP'],
-  ])('of one that %s, the call ends with a sentence', async (word, says) => {
+  ])('of one that %s, the call ends with a sentence, and other servers go on', async (word, says) => {
     const { call } = await connected(hostile(word));
     await expect(call('echo')).rejects.toThrow(says);
   });
