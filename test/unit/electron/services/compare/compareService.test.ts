@@ -190,6 +190,7 @@ describe('a check', () => {
     const [summary] = await call('compare.list', undefined);
     expect(summary?.check).toEqual({
       ...{ fingerprint: 'f1', modelId: model?.id, depth: 8192, pairs: [], pick: null },
+      calls: { all: 14, right: 0 },
     });
     expect(services.engine.status().context?.fingerprint).toBe('f1');
     const { text } = await call('compare.export', { runId, format: 'markdown' });
