@@ -64,7 +64,7 @@ export default defineConfig({
           env: {
             GOMP_SPINCOUNT: String(spinCount),
             GGML_VK_VISIBLE_DEVICES: '0',
-            // ends the process where a token does not fit the memory that was planned for prompts (native/vulkan/fold.h)
+            // ends the process where a token does not fit the memory that was planned for prompts (native/gpu/fold.h)
             GGML_SCHED_DEBUG_REALLOC: '1',
           },
           // a software device compiles each pipeline for seconds

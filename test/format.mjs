@@ -1,4 +1,4 @@
-// The format of all C, C++ and Metal, by clang-format as a package, so that every system has the same version. Part of
+// The format of all C, C++, CUDA and Metal, by clang-format as a package, so that every system has the same version. Part of
 // `npm run check`; TypeScript and the rest are Biome's.
 // CLI: node test/format.mjs           names the files that are formatted otherwise
 //      node test/format.mjs --write   formats them
@@ -11,7 +11,7 @@ import { listFiles } from './layers.mjs';
 
 const write = process.argv.includes('--write');
 const style = fs.readFileSync(path.join(ROOT, '.clang-format'), 'utf8');
-const files = listFiles(['native', 'metal', 'test'], /\.(c|cpp|h|inl|metal)$/);
+const files = listFiles(['native', 'metal', 'test'], /\.(c|cpp|cu|cuh|h|inl|metal)$/);
 const other = files.filter((file) => {
   const whole = path.join(ROOT, file);
   const text = fs.readFileSync(whole, 'utf8');

@@ -2,7 +2,7 @@
 
 #include "facts.h"
 #include "self-test-record.h"
-#include "trials.h"
+#include "self-test.h"
 #include "turbo-vulkan-app.h"
 
 #include "ggml-backend-impl.h"
@@ -22,20 +22,9 @@
 
 namespace {
 
-// Squared errors: the decode kernel rounds queries, keys and weights to fp16 (2^-11 of each at most), upstream's attention of many rows
-// its sums, too. A position too much or too little of TRIAL_KV is 1e-3.
-const double BOUND = 5e-6;
-const double BOUND_OF_MANY = 1e-4;
-const int TRIAL_KV = 421;
-// A rotation too much or too little is about 1.
-const double BOUND_OF_LAYER = 1e-3;
-
-const ggml_type all_types[] = { GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, GGML_TYPE_TURBO4_64, GGML_TYPE_TURBO3_64 };
-
 std::mutex facts_lock; // contexts are made on several threads
 std::map<std::string, turbo_vk_facts> facts; // by the name of the device; none goes
-std::set<ggml_type> faulty;
-std::vector<std::string> warnings;
+turbo_gpu_findings findings;
 
 // What a result holds for: this build and the drivers as they are installed, by the files that name them.
 std::string key() {
@@ -60,30 +49,6 @@ std::string key() {
 // outlives a worker thread that is in the middle of a test when the process ends
 turbo_self_test_record * results = nullptr;
 
-std::string problem_of(ggml_backend_t backend, ggml_backend_t cpu, ggml_type type) {
-    const int differ = turbo_trial_differing_blocks(backend, type, 512, 20);
-    if (differ < 0) return "SET_ROWS is not supported";
-    if (differ > 0) return std::to_string(differ) + " blocks of the cache have other bytes";
-    // prompts: the copy to f16 is one module for all types, and the attention over it upstream's
-    const bool prompts = type == GGML_TYPE_TURBO4 || type == GGML_TYPE_TURBO4_64;
-    for (const int n_tokens : prompts ? std::vector<int>{ 1, 64 } : std::vector<int>{ 1 }) {
-        const double error = turbo_trial_attention_error(backend, cpu, { type, type, 8, 2, n_tokens, TRIAL_KV, 1.0f });
-        if (error < 0) return "attention of " + std::to_string(n_tokens) + " tokens is not supported";
-        if (!(error < (n_tokens == 1 ? BOUND : BOUND_OF_MANY))) {
-            return "squared error " + std::to_string(error) + " of attention of " + std::to_string(n_tokens) +
-                   " tokens";
-        }
-    }
-    if (type == GGML_TYPE_TURBO4) { // the rotations are the same code for all
-        const turbo_fold_trial layer = turbo_trial_folds(backend, cpu, type, 1);
-        if (layer.n_folded >= 0 && !(layer.cache_error < BOUND_OF_LAYER && layer.error < BOUND_OF_LAYER)) {
-            return "squared errors " + std::to_string(layer.cache_error) + " and " + std::to_string(layer.error) +
-                   " of a layer whose rotations are folded";
-        }
-    }
-    return "";
-}
-
 void disable_backend() {
 #ifdef _WIN32
     _putenv_s("GGML_DISABLE_VULKAN", "1");
@@ -94,27 +59,7 @@ void disable_backend() {
 
 void leave_out(const std::string & problem) {
     disable_backend();
-    warnings.push_back("Vulkan is not used: " + problem + ". The driver of a GPU is probably broken");
-}
-
-void test_device(ggml_backend_dev_t dev) {
-    const ggml_backend_ptr backend(ggml_backend_dev_init(dev, nullptr));
-    // not by ggml's registry: that takes Vulkan in, and what it has it keeps
-    const ggml_backend_ptr cpu(ggml_backend_cpu_init());
-    if (!backend || !cpu) throw std::runtime_error("no memory for its start");
-    const turbo_vk_facts * known = turbo_vk_facts_of(dev);
-    for (const ggml_type type : all_types) {
-        const std::string what = std::string(ggml_type_name(type)) + " on " + ggml_backend_dev_description(dev) + ", " +
-                                 (known ? known->driver : "") + (known && known->matrices ? ", matrices" : "");
-        if (!results->of(what)) {
-            results->begin(what);
-            results->end(what, problem_of(backend.get(), cpu.get(), type));
-        }
-        const std::string & problem = *results->of(what);
-        if (problem.empty()) continue;
-        faulty.insert(type);
-        warnings.push_back("The self-test disabled " + what + " (" + problem + "). Another cache type is used.");
-    }
+    findings.warnings.push_back("Vulkan is not used: " + problem + ". The driver of a GPU is probably broken");
 }
 
 } // namespace
@@ -130,7 +75,7 @@ const turbo_vk_facts * turbo_vk_facts_of(ggml_backend_dev_t dev) {
     return found == facts.end() ? nullptr : &found->second;
 }
 
-bool turbo_vk_is_faulty(ggml_type type) { return faulty.count(type) > 0; }
+bool turbo_vk_is_faulty(ggml_type type) { return findings.faulty.count(type) > 0; }
 
 void turbo_vulkan_start(const std::string & folder) {
     if (std::getenv("GGML_DISABLE_VULKAN")) return;
@@ -143,24 +88,32 @@ void turbo_vulkan_start(const std::string & folder) {
         results->begin(start);
         try {
             ggml_backend_reg_t reg = ggml_backend_vk_reg();
-            for (size_t i = 0; reg && i < ggml_backend_reg_dev_count(reg); ++i)
-                test_device(ggml_backend_reg_dev_get(reg, i));
+            for (size_t i = 0; reg && i < ggml_backend_reg_dev_count(reg); ++i) {
+                ggml_backend_dev_t dev = ggml_backend_reg_dev_get(reg, i);
+                turbo_gpu_test_device(
+                    *results, dev,
+                    [&] {
+                        const turbo_vk_facts * known = turbo_vk_facts_of(dev);
+                        return known ? known->driver + (known->matrices ? ", matrices" : "") : "";
+                    },
+                    findings);
+            }
             results->end(start, "");
         } catch (const std::exception & error) { // upstream throws what a driver refuses
             results->end(start, std::string("a GPU could not be started (") + error.what() + ")");
             leave_out(*results->of(start));
         }
     }
-    for (const std::string & text : warnings) GGML_LOG_WARN("%s\n", text.c_str());
+    for (const std::string & text : findings.warnings) GGML_LOG_WARN("%s\n", text.c_str());
 }
 
 void turbo_vulkan_leave() {
     if (results) results->leave();
 }
 
-std::vector<std::string> turbo_vulkan_warnings() { return warnings; }
+std::vector<std::string> turbo_vulkan_warnings() { return findings.warnings; }
 
-turbo_vulkan_kernel turbo_vulkan_decode_kernel(
+turbo_gpu_kernel turbo_vulkan_decode_kernel(
     ggml_backend_dev_t dev, int64_t dim_k, int64_t dim_v, ggml_type type_k, ggml_type type_v) {
     const auto is_ours = [](ggml_type type, int64_t dim) {
         return ggml_turbo_is_turbo(type) && ggml_blck_size(type) == dim;
@@ -172,8 +125,8 @@ turbo_vulkan_kernel turbo_vulkan_decode_kernel(
     if (!known || !known->decode)
         return { "llama.cpp",
             "the GPU has no fp16, no subgroups of a fixed size or too little shared memory, or is Intel's" };
-    return known->matrices ? turbo_vulkan_kernel{ "vulkan-decode-matrix", "the GPU has matrix units of 16x16x16" }
-                           : turbo_vulkan_kernel{ "vulkan-decode-fp16", "the GPU has no matrix units of 16x16x16" };
+    return known->matrices ? turbo_gpu_kernel{ "vulkan-decode-matrix", "the GPU has matrix units of 16x16x16" }
+                           : turbo_gpu_kernel{ "vulkan-decode-fp16", "the GPU has no matrix units of 16x16x16" };
 }
 
 uint64_t turbo_vulkan_copy_bytes(

@@ -1,6 +1,8 @@
 // What the engine asks of Vulkan; called by native/addon/machine/Kernels.cpp and context/internals.cpp.
 #pragma once
 
+#include "kernel.h"
+
 #include "ggml-backend.h"
 #include "ggml.h"
 
@@ -19,12 +21,8 @@ void turbo_vulkan_leave();
 // What the start and the self-test found wrong, as sentences.
 std::vector<std::string> turbo_vulkan_warnings();
 
-struct turbo_vulkan_kernel {
-    std::string name, why;
-};
-
 // What attention of one token runs on.
-turbo_vulkan_kernel turbo_vulkan_decode_kernel(
+turbo_gpu_kernel turbo_vulkan_decode_kernel(
     ggml_backend_dev_t dev, int64_t dim_k, int64_t dim_v, ggml_type type_k, ggml_type type_v);
 
 // Bytes that the back end allocates on the device, outside any scheduler's sight, when a prompt of 64 tokens or more is read: K and V of

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "facts.h"
+#include "fold.h"
 #include "ggml-turbo.h"
 #include "turbo-spirv.h"
 
@@ -145,7 +146,35 @@ template <typename F> static void turbo_vk_pipelines(vk_device & device, F && cr
     }
 }
 
-#include "fold.h"
+// Whether ggml_vk_flash_attn will take our decode kernel, by the rules at its start.
+static bool turbo_vk_takes_decode(const vk_device & device, const ggml_tensor * op) {
+    const ggml_tensor * q = op->src[0];
+    const ggml_tensor * k = op->src[1];
+    const ggml_tensor * v = op->src[2];
+    const ggml_tensor * mask = op->src[3];
+    const bool f32acc = !device->fp16 || op->op_params[3] == GGML_PREC_F32;
+    const auto params = [&](uint32_t n_rows) {
+        return get_fa_tuning_params(
+            device, (uint32_t) k->ne[0], (uint32_t) v->ne[0], n_rows, (uint32_t) k->ne[1], k->type, v->type, f32acc);
+    };
+    const uint32_t ratio = (uint32_t) (q->ne[2] / k->ne[2]);
+    const bool grouped = q->ne[1] <= 8 && ratio > 1 && ratio <= std::min(params(512).block_rows, 32u) &&
+                         ratio * k->ne[2] == q->ne[2] && k->ne[2] == v->ne[2] && (!mask || mask->ne[2] <= 1);
+    vk_fa_tuning_params unused;
+    return turbo_vk_decode(device, (uint32_t) k->ne[0], (uint32_t) v->ne[0], grouped ? ratio : (uint32_t) q->ne[1],
+        k->type, v->type, unused);
+}
+
+// The marks of an attention for the shader, which is to be the decode kernel where there are any.
+static uint32_t turbo_vk_attention_marks(const ggml_tensor * op, const vk_fa_pipeline_state & state) {
+    const int32_t marks = turbo_vk_involves(op->src[1]->type, op->src[2]->type) ? turbo_fold_marks(op) : 0;
+    GGML_ASSERT(marks == 0 || state.D_split == turbo_vk_decode_mark);
+    return (uint32_t) marks;
+}
+
+static void turbo_vk_fold(const vk_device & device, ggml_cgraph * graph, ggml_backend_graph_optimize_params * params) {
+    turbo_fold(graph, params, turbo_vk_has, [&](const ggml_tensor * op) { return turbo_vk_takes_decode(device, op); });
+}
 
 // Whether K is turned and stored by one kernel, perhaps normalized before: RoPE, a view of it and SET_ROWS from node i on. Upstream asks
 // first for all five nodes, then for these three.
@@ -168,7 +197,7 @@ static bool turbo_vk_fuses(ggml_backend_vk_context * ctx, const ggml_cgraph * gr
 
 // What upstream's kernels of RoPE get for a store, with the mark of ours in the highest bit (shaders/rope-rows.comp).
 static uint32_t turbo_vk_stride(const ggml_tensor * rows, uint32_t stride) {
-    return turbo_vk_has(rows->type) ? stride | (uint32_t) turbo_vk_marks(rows) << 31 : stride;
+    return turbo_vk_has(rows->type) ? stride | (uint32_t) turbo_fold_marks(rows) << 31 : stride;
 }
 
 // The same for K that is normalized before: its pipeline, with the mark put into `pc`.

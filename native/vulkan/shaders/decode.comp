@@ -77,7 +77,7 @@ void sync_subgroup() {
 
 #include "tile.glsl"
 
-// fold.h
+// native/gpu/fold.h
 #define ROTATES_QUERY  (1u << 25)
 #define ROTATES_RESULT (1u << 26)
 

@@ -11,7 +11,7 @@ layout (binding = 2) writeonly buffer Q { uint data_q[]; };
 #include "quantize.glsl"
 
 layout (push_constant) uniform parameter {
-    BINARY_PARAMETERS // param3: fold.h
+    BINARY_PARAMETERS // param3: native/gpu/fold.h
 } p;
 
 void main() {
