@@ -1,6 +1,7 @@
 // Configures and builds the engine with CMake.
-// CLI: node native/prepare/build.mjs [--portable] [--arm64 | --windows] [target ...]     targets: engine, tools, tests, or
-// CMake's own names; --arm64: for Linux on 64-bit Arm, --windows: for Windows x64, both on Linux x64
+// CLI: node native/prepare/build.mjs [--portable] [--arm64 | --windows | --cuda] [target ...]     targets: engine, tools, tests, or
+// CMake's own names; --arm64: for Linux on 64-bit Arm, --windows: for Windows x64, both on Linux x64; --cuda: for this machine, with
+// kernels for NVIDIA's GPUs, of the architectures in CUDAARCHS or of all that llama.cpp names
 
 import crypto from 'node:crypto';
 import fs from 'node:fs';
@@ -40,6 +41,13 @@ const WINDOWS = {
   options: [`-DCMAKE_TOOLCHAIN_FILE=${path.join(NATIVE, 'windows', 'toolchain.cmake')}`],
 };
 
+/** For this machine, on GPUs of NVIDIA through CUDA. */
+const CUDA = {
+  out: path.join(BUILD, 'native-cuda'),
+  executable: HERE.executable,
+  options: ['-DGGML_CUDA=ON', '-DGGML_VULKAN=OFF'],
+};
+
 const SANITIZE = '-fsanitize=address -fno-omit-frame-pointer -g1';
 /** For this machine, with AddressSanitizer: what loads it needs the sanitizer's library before all others (test/fuzz/run.mjs). */
 const SANITIZED = {
@@ -52,7 +60,7 @@ const LOG_LINES_SHOWN = 40;
 
 /** Folders whose content decides the build, besides the patched tree. */
 const SOURCES = [NATIVE, METAL, path.join(ROOT, 'test', 'native'), path.join(ROOT, 'test', 'bench', 'kvbench')];
-const SOURCE_FILE = /\.(c|cc|cpp|h|hpp|inl|m|mm|metal|comp|glsl|cmake|txt)$/;
+const SOURCE_FILE = /\.(c|cc|cpp|cu|cuh|h|hpp|inl|m|mm|metal|comp|glsl|cmake|txt)$/;
 
 /**
  * Builds the engine; does nothing when sources, compiler and options are those of the last build.
@@ -63,6 +71,7 @@ const SOURCE_FILE = /\.(c|cc|cpp|h|hpp|inl|m|mm|metal|comp|glsl|cmake|txt)$/;
  * @param {boolean} [options.portable] for any x86-64 with AVX2 instead of this machine's CPU
  * @param {boolean} [options.arm64] for Linux on any 64-bit Arm, in a folder of its own
  * @param {boolean} [options.windows] for Windows x64 with AVX2, in a folder of its own
+ * @param {boolean} [options.cuda] with CUDA in place of Vulkan, in a folder of its own
  * @param {boolean} [options.sanitized] with AddressSanitizer, in a folder of its own
  * @param {(message: string) => void} [options.onNote] hears why it takes longer than expected: another process, a moved folder
  * @returns {Promise<{bin: string, built: boolean}>} bin: the folder of the products
@@ -74,11 +83,12 @@ export async function buildEngine({
   portable = false,
   arm64 = false,
   windows = false,
+  cuda = false,
   sanitized = false,
   onNote = console.error,
 } = {}) {
   const names = [...new Set(targets.flatMap((target) => TARGETS[target] ?? [target]))];
-  const system = windows ? WINDOWS : arm64 ? ARM64 : sanitized ? SANITIZED : HERE;
+  const system = windows ? WINDOWS : arm64 ? ARM64 : cuda ? CUDA : sanitized ? SANITIZED : HERE;
   const lock = `${system.out}.lock`;
   return withLock(lock, () => build({ onProgress, names, portable: portable || windows, system, onNote }), onNote);
 }
@@ -89,6 +99,9 @@ async function build({ onProgress, names, portable, system, onNote }) {
   const log = `${out}-build.log`;
   await prepareUpstream({ onProgress });
   await requireTools();
+  if (system === CUDA && (await run('nvcc', ['--version'])).code !== 0) {
+    throw new PrepareError('An engine with CUDA needs the CUDA toolkit of NVIDIA, 12 or later, with nvcc in the PATH.');
+  }
   forgetMovedBuild({ source: NATIVE, build: out }, onNote);
   const napi = napiIncludeDirs();
   if (names.includes('concertina') && !napi) {
@@ -215,8 +228,8 @@ async function logged(file, what, args, onLine) {
 /** One line for people: how much of upstream we change. */
 export function describePatches() {
   const text = ({ files, hunks, added, removed }) => `${files} files, ${hunks} hunks, +${added} -${removed}`;
-  const { engine, tests, metal, vulkan, template } = seriesSize();
-  return `patches to llama.cpp: ${text(engine)} (apart: Metal ${text(metal)}; Vulkan ${text(vulkan)}; templates ${text(template)}; tests ${text(tests)})`;
+  const { engine, tests, metal, vulkan, cuda, template } = seriesSize();
+  return `patches to llama.cpp: ${text(engine)} (apart: Metal ${text(metal)}; Vulkan ${text(vulkan)}; CUDA ${text(cuda)}; templates ${text(template)}; tests ${text(tests)})`;
 }
 
 cli(import.meta.url, async (args) => {
@@ -227,6 +240,7 @@ cli(import.meta.url, async (args) => {
     portable: args.includes('--portable'),
     arm64: args.includes('--arm64'),
     windows: args.includes('--windows'),
+    cuda: args.includes('--cuda'),
     onProgress: ({ stage, fraction }) => {
       const line = `${stage} ${Math.floor(fraction * 100)}%`;
       if (line !== shown) console.log(line);

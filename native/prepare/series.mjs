@@ -39,12 +39,20 @@ export function parsePatch(text) {
 }
 
 /** Patches that are counted apart, by the start of their name: changes of upstream's tests, call sites of the back ends for GPUs, of the template interpreter, of the server core. */
-const APART = ['tests', 'metal', 'vulkan', 'template', 'server'];
+const APART = ['tests', 'metal', 'vulkan', 'cuda', 'template', 'server'];
 
-/** @returns {{engine: PatchSize, tests: PatchSize, metal: PatchSize, vulkan: PatchSize, template: PatchSize, server: PatchSize}} @typedef {{files: number, hunks: number, added: number, removed: number}} PatchSize */
+/** @returns {{engine: PatchSize, tests: PatchSize, metal: PatchSize, vulkan: PatchSize, cuda: PatchSize, template: PatchSize, server: PatchSize}} @typedef {{files: number, hunks: number, added: number, removed: number}} PatchSize */
 export function seriesSize() {
   const empty = () => ({ files: 0, hunks: 0, added: 0, removed: 0 });
-  const size = { engine: empty(), tests: empty(), metal: empty(), vulkan: empty(), template: empty(), server: empty() };
+  const size = {
+    engine: empty(),
+    tests: empty(),
+    metal: empty(),
+    vulkan: empty(),
+    cuda: empty(),
+    template: empty(),
+    server: empty(),
+  };
   for (const { name, text } of readSeries()) {
     const sum = size[APART.find((part) => name.startsWith(`${part}-`)) ?? 'engine'];
     const patch = parsePatch(text);

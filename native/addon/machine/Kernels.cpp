@@ -15,6 +15,9 @@
 #ifdef CONCERTINA_VULKAN
 #include "turbo-vulkan-app.h"
 #endif
+#ifdef CONCERTINA_CUDA
+#include "turbo-cuda-app.h"
+#endif
 
 namespace concertina {
 namespace {
@@ -41,7 +44,13 @@ std::vector<KernelUse> gpuKernels(const Model & model, ggml_type typeK, ggml_typ
     }
     return uses;
 }
-#elif defined(CONCERTINA_VULKAN)
+#elif defined(CONCERTINA_VULKAN) || defined(CONCERTINA_CUDA)
+#ifdef CONCERTINA_CUDA
+const auto decodeKernel = turbo_cuda_decode_kernel;
+#else
+const auto decodeKernel = turbo_vulkan_decode_kernel;
+#endif
+
 std::vector<KernelUse> gpuKernels(const Model & model, ggml_type typeK, ggml_type typeV, uint32_t) {
     const HeadShape shape = headShape(model.handle);
     const int32_t layers = llama_model_n_layer(model.handle);
@@ -49,7 +58,7 @@ std::vector<KernelUse> gpuKernels(const Model & model, ggml_type typeK, ggml_typ
     for (int32_t layer = std::max(0, layers - model.gpuLayers + 1); layer < layers; layer++) {
         ggml_backend_dev_t device = deviceOfLayer(model.handle, layer);
         if (!isGpu(device)) continue;
-        const auto kernel = turbo_vulkan_decode_kernel(device, shape.dimK, shape.dimV, typeK, typeV);
+        const auto kernel = decodeKernel(device, shape.dimK, shape.dimV, typeK, typeV);
         const KernelUse use{ backendName(device), 0, kernel.name, kernel.why };
         const bool known =
             std::any_of(uses.begin(), uses.end(), [&](const KernelUse & other) { return other.name == use.name; });
@@ -91,6 +100,14 @@ void selfTest(const std::string & folder) { turbo_vulkan_start(folder); }
 void leaveSelfTest() { turbo_vulkan_leave(); }
 
 std::vector<std::string> kernelWarnings() { return turbo_vulkan_warnings(); }
+
+std::string chipFamily() { return ""; }
+#elif defined(CONCERTINA_CUDA)
+void selfTest(const std::string & folder) { turbo_cuda_start(folder); }
+
+void leaveSelfTest() { turbo_cuda_leave(); }
+
+std::vector<std::string> kernelWarnings() { return turbo_cuda_warnings(); }
 
 std::string chipFamily() { return ""; }
 #else

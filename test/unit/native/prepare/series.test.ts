@@ -15,6 +15,8 @@ const MAX_ADDED_LINES = 47;
 const MAX_METAL_LINES = 20;
 /** And to its Vulkan back end: includes and calls of the hooks in native/vulkan/turbo-vulkan.h. */
 const MAX_VULKAN_LINES = 25;
+/** And to its CUDA back end: includes and calls of the hooks in native/cuda/turbo-cuda.cuh. */
+const MAX_CUDA_LINES = 18;
 /** And to its interpreter of chat templates: one include and calls of the hooks in native/template. */
 const MAX_TEMPLATE_LINES = 16;
 /** And to its server core: a context of ours in place of its own, and the way to its slots (native/server). */
@@ -51,6 +53,7 @@ describe('patch series', () => {
     expect(seriesSize().engine.added).toBeLessThanOrEqual(MAX_ADDED_LINES);
     expect(seriesSize().metal.added).toBeLessThanOrEqual(MAX_METAL_LINES);
     expect(seriesSize().vulkan.added).toBeLessThanOrEqual(MAX_VULKAN_LINES);
+    expect(seriesSize().cuda.added).toBeLessThanOrEqual(MAX_CUDA_LINES);
     expect(seriesSize().template.added).toBeLessThanOrEqual(MAX_TEMPLATE_LINES);
     expect(seriesSize().server.added).toBeLessThanOrEqual(MAX_SERVER_LINES);
   });
