@@ -1,0 +1,53 @@
+/** `npm run proof:gpu` with stand-ins for the programs that need a GPU. */
+
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { countOperations, problemsOf } from '../../native/gpu/proof.mjs';
+
+const root = path.resolve(import.meta.dirname, '../../..');
+const fine = { passed: 4, failed: 0, notSupported: 0, ended: 0 };
+const way = { device: 'CUDA0: a GPU', gpuTests: { passed: 3, failed: [], ended: 0 }, setRows: fine, attention: fine };
+const kld = [{ type: 'turbo4', cpu: { mean: 0.0234, error: 0.0003 }, gpu: { mean: 0.0236, error: 0.0003 } }];
+
+function proof(programs: Record<string, string>) {
+  const bin = fs.mkdtempSync(path.join(os.tmpdir(), 'concertina-proof-'));
+  onTestFinished(() => fs.rmSync(bin, { recursive: true, force: true }));
+  for (const [name, script] of Object.entries(programs)) {
+    fs.writeFileSync(path.join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  }
+  const file = path.join(root, 'test', 'native', 'gpu', 'proof.mjs');
+  return spawnSync(process.execPath, [file, '--bin', bin], { encoding: 'utf8' });
+}
+
+it('reads the counts of llama.cpp, and takes a crash for no result', () => {
+  const output = '  SET_ROWS(type_src=f16): not supported [CUDA0] \n  48/50 tests passed\n1/2 backends passed\n';
+  expect(countOperations({ code: 1, output })).toEqual({ passed: 48, failed: 2, notSupported: 1, ended: 1 });
+  expect(countOperations({ code: null, output: '  SET_ROWS(): OK\n' })).toMatchObject({ passed: 0, ended: null });
+});
+
+it.each([
+  ['nothing', {}, kld, []],
+  ['an operation', { attention: { ...fine, failed: 2, ended: 1 } }, kld, [/2 of attention differ/]],
+  ['no operation that ran', { setRows: { ...fine, passed: 0 } }, kld, [/no operation of setRows ran/]],
+  ['a case of ours', { gpuTests: { passed: 2, failed: ['FAIL K'], ended: 1 } }, kld, [/ended with 1/, /FAIL K/]],
+  ['predictions', {}, [{ ...kld[0], gpu: { mean: 0.026, error: 0.0003 } }], [/turbo4: .* 6\.1 standard errors/]],
+])('finds wrong: %s', (_, other, divergences, problems) => {
+  const found = problemsOf({ paths: { default: { ...way, ...other } }, kld: divergences });
+  expect(found).toHaveLength(problems.length);
+  for (const [at, problem] of problems.entries()) expect(found[at]).toMatch(problem);
+});
+
+it('says how to build what is missing, and that there is no GPU', () => {
+  const missing = proof({ 'gpu-tests': 'exit 0' });
+  expect(missing.stderr).toMatch(/has no test-backend-ops and no llama-bench.*build\.mjs/);
+  expect(missing.status).toBe(2);
+
+  const names = ['test-backend-ops', 'llama-bench', 'llama-perplexity'];
+  const unused = Object.fromEntries(names.map((name) => [name, 'exit 9']));
+  const none = proof({ 'gpu-tests': 'echo "FAIL no GPU was found"; exit 1', ...unused });
+  expect(none.stderr).toMatch(/found no GPU/);
+  expect(none.status).toBe(1);
+});
