@@ -13,9 +13,10 @@ import { fitOperations } from './fit';
 import { hubEvents, hubOperations } from './hub';
 import { briefEvents, briefOperations } from './lib/brief';
 import { type CommandId, commands } from './lib/commands';
+import { updateEvents, updateOperations } from './lib/domains/updates';
+import { workerEvents, workerOperations } from './lib/domains/workers';
 import { presetEvents, presetOperations } from './lib/presets';
 import { shelfEvents, shelfOperations } from './lib/shelf';
-import { updateEvents, updateOperations } from './lib/updates';
 import { idSchema, nothing, operation } from './limits';
 import { machineEvents, machineOperations } from './machine';
 import { modelEvents, modelOperations } from './models';
@@ -64,6 +65,7 @@ export const operations = {
   ...apiOperations,
   ...toolOperations,
   ...updateOperations,
+  ...workerOperations,
 } as const satisfies OperationMap;
 
 export const events = {
@@ -94,6 +96,7 @@ export const events = {
   ...apiEvents,
   ...toolEvents,
   ...updateEvents,
+  ...workerEvents,
 } as const satisfies EventMap;
 
 export type Operations = typeof operations;

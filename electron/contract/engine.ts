@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { answerStatsSchema, draftsSchema, stopReasonSchema } from './chats';
 import { errorPayloadSchema } from './errors';
-import { partMemorySchema } from './lib/memory';
+import { partMemorySchema, workerMemorySchema } from './lib/memory';
 import { idSchema, momentSchema, nothing, operation } from './limits';
 import { modelInfoSchema } from './models';
 import type { EventMap, OperationMap } from './rpc';
@@ -35,6 +35,8 @@ export const capabilitiesSchema = z.object({
   warnings: z.array(z.string()),
   /** llama.cpp tag and commit of the pin */
   upstream: z.string(),
+  /** what a worker must have in common with whoever uses it; empty: of a version without workers */
+  buildHash: z.string().default(''),
   physicalCores: z.number().int(),
   totalMemoryBytes: z.number(),
 });
@@ -116,6 +118,8 @@ export const memorySchema = partMemorySchema.extend({
   app: z.number().nullable(),
   total: z.number(),
   free: z.number(),
+  /** what lies on other machines, which is no part of `process`, `total` and `free` */
+  workers: z.array(workerMemorySchema).default([]),
 });
 export type Memory = z.infer<typeof memorySchema>;
 

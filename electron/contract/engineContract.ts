@@ -23,6 +23,7 @@ import {
   streamFrameSchema,
 } from './engine';
 import { contextFitSchema, machineMemorySchema } from './fit';
+import { workersField } from './lib/domains/workers';
 import { idSchema, limits, nothing, operation } from './limits';
 import { memoryProbeSchema } from './machine';
 import { modelInfoSchema } from './models';
@@ -87,6 +88,7 @@ const loadRequestSchema = z.object({
   /** bytes of RAM that the app's other processes will take for a model of theirs, and have not taken yet */
   beside: z.number().optional(),
   ...apiField,
+  ...workersField,
 });
 export type LoadRequest = z.infer<typeof loadRequestSchema>;
 
@@ -356,6 +358,7 @@ const fitRequestSchema = file.extend({
   sides: z.boolean().optional(),
   asker: idSchema.optional(),
   ...apiField,
+  ...workersField,
 });
 export type FitRequest = z.infer<typeof fitRequestSchema>;
 
@@ -369,7 +372,7 @@ export type EmbedResult = z.infer<typeof embedResultSchema>;
 export const inspectorOperations = {
   inspect: operation(file, modelInfoSchema),
   estimate: operation(
-    file.extend({ context: contextSettingsSchema, ...apiField, ...measured.shape }),
+    file.extend({ context: contextSettingsSchema, ...apiField, ...workersField, ...measured.shape }),
     memoryEstimateSchema,
   ),
   fit: operation(fitRequestSchema.extend({ machine, ...measured.shape }), contextFitSchema),

@@ -20,6 +20,8 @@ export const errorCodeSchema = z.enum([
   'cache-type-unsupported',
   'engine-unavailable',
   'engine-crashed',
+  /** a machine that holds a part of the model does not answer, or is of another build */
+  'worker-lost',
   'document-invalid',
   /** a password opens it */
   'document-locked',

@@ -16,8 +16,8 @@ import {
   parseBudget,
 } from './settings';
 
-/** `unified`: a GPU that works in the machine's own memory. */
-const memoryKindSchema = z.enum(['ram', 'unified', 'gpu']);
+/** `unified`: a GPU that works in the machine's own memory; `worker`: a device of another machine. */
+const memoryKindSchema = z.enum(['ram', 'unified', 'gpu', 'worker']);
 
 /** What a model and a context take of one memory; bytes. */
 export const deviceUseSchema = z.object({

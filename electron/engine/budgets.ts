@@ -15,11 +15,11 @@ const MiB = 1024 * 1024;
  * and the screen.
  */
 export function reserveOf(kind: Budget['kind'], total: number): number {
-  return kind === 'ram' ? 256 * MiB + total / 32 : Math.min(512 * MiB, total / 16);
+  return kind === 'ram' || kind === 'worker' ? 256 * MiB + total / 32 : Math.min(512 * MiB, total / 16);
 }
 
 const bytesOf = ({ weights, context, compute }: DeviceUse) => weights + context + compute;
-const inRam = ({ kind }: DeviceUse) => kind !== 'gpu';
+const inRam = ({ kind }: DeviceUse) => kind === 'ram' || kind === 'unified';
 
 export function budgetsOf(needs: DeviceUse[], { ram, memories, held }: MachineMemory): Budget[] {
   const fromRam = sum(

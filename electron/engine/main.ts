@@ -1,10 +1,12 @@
 /**
- * Entry of the two processes that load native code, so that a crash there ends nothing else: the engine, and the one that
- * looks at model files.
+ * Entry of the processes that load native code, so that a crash there ends nothing else: the engine, the one that looks at model
+ * files, and the one that holds the devices of a worker.
  */
 import { writeFileSync } from 'node:fs';
 import { isInspector, selfTestFolder } from '../contract/engineContract';
+import { isDeviceServer } from '../contract/lib/domains/workers';
 import { openParentPort } from '../workers/parentPort';
+import { serveDevices } from './deviceServer';
 import { loadEngine } from './native/engine';
 import { serveEngine, serveInspector } from './server';
 
@@ -18,7 +20,9 @@ function beEndedFirst(): void {
   }
 }
 
-if (isInspector(process.argv)) {
+if (isDeviceServer(process.argv)) {
+  serveDevices(openParentPort(), loadEngine);
+} else if (isInspector(process.argv)) {
   beEndedFirst();
   serveInspector(openParentPort(), loadEngine, selfTestFolder(process.argv));
 } else {

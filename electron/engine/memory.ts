@@ -42,6 +42,9 @@ export function withProcessMemory(
     app: null,
     total,
     free,
+    workers: devices
+      .filter(({ kind }) => kind === 'worker')
+      .map(({ name, weights, context, compute }) => ({ name, weights, context, compute })),
   };
 }
 

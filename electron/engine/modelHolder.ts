@@ -37,7 +37,7 @@ export interface LoadSteps {
   /** what each layer gets of a budget; prices null: the model was not measured for it */
   listTypes(
     path: string,
-    context: LoadRequest['context'] & Pick<LoadRequest, 'api'>,
+    context: LoadRequest['context'] & Pick<LoadRequest, 'api' | 'workers'>,
     prices: Prices | null,
   ): Promise<ListedTypes>;
   /** the cache of this context is about to go; never throws. `onSaving`: it is written down first */
@@ -228,7 +228,8 @@ export class ModelHolder {
     const context = await model.createContext({ ...options, ...listed.types, ...request.core });
     this.context = context;
     this.request = request;
-    const notes = [...context.effective.notes, ...this.measured.notes, ...listed.notes];
+    const { missing = [] } = request;
+    const notes = [...context.effective.notes, ...this.measured.notes, ...listed.notes, ...missing];
     const lost = await carry?.into(context);
     if (lost) notes.push(lost);
     throwIfCanceled(signal);
@@ -255,8 +256,8 @@ export class ModelHolder {
 
   /** The types of each layer, where a budget stands in place of them. */
   private async spend(model: Model, request: CheckedLoad, report: ReportLoad, signal: AbortSignal) {
-    const { path, context, api } = request;
-    const listed = (prices: Prices | null) => this.steps.listTypes(path, { ...context, api }, prices);
+    const { path, context, api, workers } = request;
+    const listed = (prices: Prices | null) => this.steps.listTypes(path, { ...context, api, workers }, prices);
     return this.measure(request, report, signal, (run) => typesOfBudget(model, run, listed));
   }
 
@@ -338,15 +339,16 @@ interface Weights {
   gpuLayers: number;
   /** with the layers that draft */
   mtp: boolean;
+  workers?: LoadRequest['workers'];
 }
 
-function weightsOf({ path, context, api }: LoadRequest): Weights {
+function weightsOf({ path, context, api, workers }: LoadRequest): Weights {
   const mtp = context.speculation === 'mtp' || (api?.options.includes('draft-mtp') ?? false);
-  return { path, gpuLayers: context.gpuLayers, mtp };
+  return { path, gpuLayers: context.gpuLayers, mtp, workers };
 }
 
 /** A file that was replaced in place is another model. */
-function weightsKey({ path, gpuLayers, mtp }: Weights): string {
+function weightsKey({ path, gpuLayers, mtp, workers = [] }: Weights): string {
   const stat = statSync(path, { throwIfNoEntry: false });
-  return `${path}|${stat?.size}|${stat?.mtimeMs}|${gpuLayers}|${mtp}`;
+  return `${path}|${stat?.size}|${stat?.mtimeMs}|${gpuLayers}|${mtp}|${JSON.stringify(workers)}`;
 }

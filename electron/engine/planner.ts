@@ -50,9 +50,9 @@ const untrainedLongest = 131_072;
 const maxPlans = 512;
 
 /** What a context is made for. */
-type Wanted = ContextSettings & Pick<LoadRequest, 'api'>;
+type Wanted = ContextSettings & Pick<LoadRequest, 'api' | 'workers'>;
 
-type LoadQuestion = Pick<LoadRequest, 'path' | 'context' | 'api' | 'force' | 'atLeast' | 'beside'>;
+type LoadQuestion = Pick<LoadRequest, 'path' | 'context' | 'api' | 'workers' | 'force' | 'atLeast' | 'beside'>;
 
 export interface CheckedMemory {
   core: CoreOptions;
@@ -97,12 +97,12 @@ export class MemoryPlanner {
    * Throws `out-of-memory`, with the figures, when these settings do not fit, unless forced to.
    * @returns what the context has for the API, and its length where that is Auto
    */
-  async check({ path, context, api, force, atLeast, beside }: LoadQuestion): Promise<CheckedMemory> {
-    const machine = this.machine(beside);
-    const wanted = { ...context, api };
+  async check({ path, context, api, workers, force, atLeast, beside }: LoadQuestion): Promise<CheckedMemory> {
+    const machine = withWorkers(this.machine(beside), workers);
+    const wanted = { ...context, api, workers };
     const auto = context.nCtx === autoContext ? await this.autoLength(path, wanted, atLeast, machine) : null;
     if (force && !api) return { core: {}, auto };
-    const plan = await this.plan(path, { ...context, nCtx: auto?.nCtx ?? context.nCtx, api });
+    const plan = await this.plan(path, { ...wanted, nCtx: auto?.nCtx ?? context.nCtx });
     const budgets = budgetsOf(plan.devices, machine);
     if (!force && !allFit(budgets)) throw refusal(plan.devices, budgets);
     return { core: coreOptions(api, promptCacheIn(budgets, plan, api)), auto };
@@ -207,13 +207,14 @@ export class MemoryPlanner {
   }
 
   private async answer(
-    { path, context: asked, api, longest, sides }: FitRequest,
+    { path, context: asked, api, workers, longest, sides }: FitRequest,
     given: MachineMemory | undefined,
     throwIfOld: () => void,
   ): Promise<ContextFit> {
-    const machine = given ?? this.machine();
-    const auto = asked.nCtx === autoContext ? await this.autoLength(path, { ...asked, api }, 0, machine) : null;
-    const context: Wanted = { ...asked, nCtx: auto?.nCtx ?? asked.nCtx, api };
+    const machine = withWorkers(given ?? this.machine(), workers);
+    const wanted = { ...asked, api, workers };
+    const auto = asked.nCtx === autoContext ? await this.autoLength(path, wanted, 0, machine) : null;
+    const context: Wanted = { ...wanted, nCtx: auto?.nCtx ?? asked.nCtx };
     const plan = await this.plan(path, context);
     const budgets = budgetsOf(plan.devices, machine);
     const estimate = { ...plan, promptCache: promptCacheIn(budgets, plan, api) };
@@ -305,9 +306,9 @@ export class MemoryPlanner {
     const key = keyOf(path, context);
     const kept = this.plans.get(key);
     if (kept) return kept;
-    const { gpuLayers, api, ...settings } = context;
+    const { gpuLayers, api, workers, ...settings } = context;
     const options = { ...settings, ...coreOptions(api, 0) };
-    const plan = this.dryRuns.run(() => this.engine().estimate(path, gpuLayers, options));
+    const plan = this.dryRuns.run(() => this.engine().estimate(path, gpuLayers, options, workers));
     this.plans.set(key, plan);
     plan.catch(() => this.plans.delete(key));
     if (this.plans.size > maxPlans) this.plans.delete(this.plans.keys().next().value as string);
@@ -320,6 +321,16 @@ export class MemoryPlanner {
     for (const key of this.plans.keys()) if (key.startsWith(prefix)) lengths.push(Number(key.slice(prefix.length)));
     return lengths;
   }
+}
+
+/** What a worker has free was read before anything of ours was there: its share of the present model is no gain. */
+function withWorkers(machine: MachineMemory, workers: LoadRequest['workers'] = []): MachineMemory {
+  const lent = workers.map(({ name, free, total }) => ({ name, kind: 'worker' as const, free, total }));
+  return {
+    ...machine,
+    memories: [...machine.memories, ...lent],
+    held: machine.held.filter(({ kind }) => kind !== 'worker'),
+  };
 }
 
 /** How long Auto is at the most, and why, whatever is free. */
@@ -358,7 +369,7 @@ function added(uses: DeviceUse[]): DeviceUse[] {
 /** Everything that decides the allocation, the length last. */
 function keyOf(path: string, context: Wanted): string {
   const { nCtx, draftModel, projector, ...rest } = allocationOf(context);
-  return `${[path, draftModel, projector].map(identityOf).join('|')}|${JSON.stringify([rest, context.api])}|${nCtx}`;
+  return `${[path, draftModel, projector].map(identityOf).join('|')}|${JSON.stringify([rest, context.api, context.workers])}|${nCtx}`;
 }
 
 function identityOf(path: string): string {

@@ -314,11 +314,11 @@ export function serveInspector(parent: ParentPort, loadEngine: () => Engine, sel
 
 type Emit = <N extends keyof EngineEvents & string>(name: N, payload: unknown) => void;
 
-function emitterOf(parent: ParentPort): Emit {
+export function emitterOf(parent: ParentPort): Emit {
   return (name, payload) => parent.send({ type: 'event', name, payload });
 }
 
-function serveCalls<M extends OperationMap>(
+export function serveCalls<M extends OperationMap>(
   parent: ParentPort,
   operations: M,
   handlers: HandlersOf<M>,
@@ -354,8 +354,8 @@ async function emitReady(emit: Emit, engine: () => Engine, selfTestFolder: strin
 }
 
 /** A binary that could not be loaded stays so for the life of the process. */
-function loadOnce(loadEngine: () => Engine): () => Engine {
-  let engine: Engine | null = null;
+export function loadOnce<E>(loadEngine: () => E): () => E {
+  let engine: E | null = null;
   let failure: unknown = null;
   return () => {
     if (failure) throw failure;
@@ -377,7 +377,8 @@ export function createInspectorHandlers(engine: () => Engine): InspectorHandlers
   const at = (measurements: string | undefined) => Object.assign(planner, { measurements: measurements ?? null });
   return withCodedErrors<InspectorHandlers>({
     inspect: async ({ path }) => engine().inspect(path),
-    estimate: ({ path, context, api, measurements }) => at(measurements).estimate(path, { ...context, api }),
+    estimate: ({ path, context, api, workers, measurements }) =>
+      at(measurements).estimate(path, { ...context, api, workers }),
     fit: ({ machine, measurements, ...question }) => at(measurements).fit(question, machine),
     planComparison: ({ path, settings, configurations, machine, measurements }) =>
       at(measurements).comparison(

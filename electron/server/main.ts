@@ -22,12 +22,14 @@ import { completionCommand } from './completion';
 import { launchCommand } from './launchCommand';
 import { endWithStdin, keyFileOf, parseServeOptions, type ServeOptions, serveSpec } from './options';
 import { type RunningServer, type ServerOptions, startServer } from './server';
+import { workerCommand } from './workerCommand';
 
 const appFolder = __dirname;
 const root = join(appFolder, '..', '..');
 
 const serveCommand: Command = { ...serveSpec, run: serve };
-const others = [...askCommands, serveCommand, launchCommand, compareCommand, ...modelCommands];
+const lend = workerCommand(join(appFolder, 'engine.cjs'));
+const others = [...askCommands, serveCommand, launchCommand, compareCommand, lend, ...modelCommands];
 const commands = [...others, completionCommand(others)];
 
 async function main(args: string[]): Promise<void> {

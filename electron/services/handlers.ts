@@ -39,6 +39,7 @@ import type { Unsaved } from './lib/unsaved';
 import type { MachineService } from './machine/machineService';
 import type { PowerWatch } from './machine/power';
 import type { ModelLibrary } from './models/modelLibrary';
+import type { WorkerService } from './remote/workerService';
 import type { PresetStore } from './settings/presetStore';
 import type { SettingsService } from './settings/settingsStore';
 import { createToolHandlers, type Tools } from './tools/toolService';
@@ -94,6 +95,7 @@ interface HandlerParts {
   localApi: LocalApi;
   updates: UpdateService;
   toolParts: Tools;
+  workers: WorkerService;
 }
 
 /** Runs one call of the contract, wherever it came from; never throws. */
@@ -145,6 +147,7 @@ function createHandlers(parts: HandlerParts): Handlers {
 
     ...createToolHandlers(parts.toolParts),
 
+    ...parts.workers.handlers,
     'updates.status': async () => parts.updates.current(),
     'updates.check': () => parts.updates.check(),
     'updates.download': () => parts.updates.download(),
@@ -290,6 +293,7 @@ export function eventSources(
     onApi: [parts.localApi.changed],
     onUnsaved: [parts.unsaved.changed],
     onUpdates: [parts.updates.changed],
+    onWorkers: [parts.workers.changed],
     onTools: [parts.toolParts.tools.changed],
   };
 }

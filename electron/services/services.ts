@@ -34,6 +34,7 @@ import { setUpDiagnostics } from './machine/diagnostics';
 import { setUpMachine } from './machine/machineService';
 import type { PowerWatch } from './machine/power';
 import { type ModelLibrary, setUpModels } from './models/modelLibrary';
+import { WorkerService } from './remote/workerService';
 import { openSettings } from './settings/openSettings';
 import type { SettingsService } from './settings/settingsStore';
 import { setUpTools } from './tools/toolService';
@@ -145,9 +146,16 @@ export async function createServices(options: ServicesOptions): Promise<Services
     downloadSettings: () => settings.get().downloads,
     onModel: (path) => models.adopt(path),
   });
-  const engine = new EngineService(host, inspector, models, settings, calibration, scratch, () =>
-    appMemory(besideEngine(options.processes(), host.pid, [inspector.pid, embedder.pid])),
+  const workers = new WorkerService({
+    ...{ path: join(dataFolder, 'workers.json'), host, unsaved, log },
+    loaded: () => ['loading', 'ready', 'generating'].includes(engine.status().state),
+  });
+  inspector.workers = () => workers.devices();
+  const memoryOfApp = () => appMemory(besideEngine(options.processes(), host.pid, [inspector.pid, embedder.pid]));
+  const engine = new EngineService(host, inspector, models, settings, calibration, scratch, memoryOfApp, () =>
+    workers.forLoad(),
   );
+  await workers.open();
   engine.changed.on(({ modelId }) => modelId !== null && settings.follow(modelId));
 
   const waitingFile = join(dataFolder, 'waiting.json');
@@ -203,7 +211,19 @@ export async function createServices(options: ServicesOptions): Promise<Services
   });
   await updates.open();
   settings.changed.on(() => updates.follow());
-  const tellers = [app, set, toolParts.store, chats, library, machine.file, hub, comparisons, waiting, shelf];
+  const tellers = [
+    app,
+    set,
+    toolParts.store,
+    chats,
+    library,
+    machine.file,
+    hub,
+    comparisons,
+    waiting,
+    shelf,
+    workers.file,
+  ];
   const info = () => ({ ...app, notices: tellers.flatMap(({ notices }) => notices) });
   const diagnostics = setUpDiagnostics({
     ...{ info, host, inspector, embedder, searchModel, engine, turns, settings, presets, machine, unsaved },
@@ -212,7 +232,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const parts = {
     ...{ info, diagnostics, machine, desktop, power, settings, presets, chats, models, host, engine, hub, sessions },
     ...{ ...reading, ...asking, waiting, shelf, readAhead, search, imports, compare, api, localApi, unsaved },
-    ...{ updates, toolParts },
+    ...{ updates, toolParts, workers },
     thirdPartyNotices: () => readTextIfThere(options.thirdPartyNotices),
   };
   const call = createCall(parts, log);
@@ -223,6 +243,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
 
   async function close(): Promise<void> {
     updates.close();
+    workers.close();
     waiting.close();
     readAhead.close();
     const others = [

@@ -5,6 +5,7 @@
 #include "machine/Probe.h"
 #include "model/Fingerprint.h"
 #include "napi/handles.h"
+#include "workers/Serve.h"
 
 #include "llama.h"
 
@@ -39,8 +40,8 @@ OtherFiles exportOtherFiles(const Napi::CallbackInfo & info) { return otherFiles
 Napi::Promise exportEstimate(const Napi::CallbackInfo & info) {
     return runOnWorker(info.Env(), "estimate", nullptr,
         [estimator = Instance::of(info.Env()).estimator, path = readText(info[0], "path"),
-            gpuLayers = readInteger<int>(info[1], "gpuLayers"),
-            options = contextOptions(info[2], info[3])] { return estimator->estimate(path, gpuLayers, options); });
+            spread = spreadOf(info[1], info[4]),
+            options = contextOptions(info[2], info[3])] { return estimator->estimate(path, spread, options); });
 }
 
 // probeBandwidth(bytes, onProgress, cancellation): see Probe.h
@@ -64,6 +65,18 @@ Napi::Promise exportChecksum(const Napi::CallbackInfo & info) {
         [cancel, path = readText(info[0], "path"), bytes = readInteger<uint64_t>(info[1], "bytes")] {
             return checksumText(fileChecksum(path, bytes, *cancel));
         });
+}
+
+std::vector<ServedDevice> exportServedDevices(const Napi::CallbackInfo &) { return servedDevices(); }
+
+// serveWorker(port, threads): see Serve.h
+void exportServeWorker(const Napi::CallbackInfo & info) {
+    serveWorker(readInteger<int>(info[0], "port"), readInteger<int>(info[1], "threads"));
+}
+
+// servedComputes(device, operation)
+bool exportServedComputes(const Napi::CallbackInfo & info) {
+    return servedComputes(readInteger<int>(info[0], "device"), readText(info[1], "operation"));
 }
 
 // setLogListener(listener(level, text), 'info' | 'warn' | 'error')
@@ -113,6 +126,9 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
     exports.Set("checksum", function<exportChecksum>(env));
     // lines of a session's label: the code that wrote its cells
     exports.Set("cellsMadeBy", "llama.cpp " CONCERTINA_UPSTREAM_COMMIT "\ncells " CONCERTINA_CELLS "\n");
+    exports.Set("servedDevices", function<exportServedDevices>(env));
+    exports.Set("serveWorker", Napi::Function::New<exportServeWorker>(env));
+    exports.Set("servedComputes", function<exportServedComputes>(env));
     exports.Set("loadModel", function<ModelHandle::load>(env));
     exports.Set("setLogListener", Napi::Function::New<exportSetLogListener>(env));
     exports.Set("applyTemplate", function<exportApplyTemplate>(env));

@@ -20,9 +20,9 @@ import type {
 } from '../../electron/contract/hub';
 import type { AttachmentPart, Passage, WordsAlone } from '../../electron/contract/lib/attachments';
 import type { BriefProgress } from '../../electron/contract/lib/brief';
+import type { UpdateStatus } from '../../electron/contract/lib/domains/updates';
 import type { PresetContent, Presets } from '../../electron/contract/lib/presets';
 import type { ChatSearchAnswer } from '../../electron/contract/lib/textSearch';
-import type { UpdateStatus } from '../../electron/contract/lib/updates';
 import { type MachineProfile, type Power, unknownPower } from '../../electron/contract/machine';
 import type { AddModelsResult, AddProgress, ModelEntry, ModelPlaces } from '../../electron/contract/models';
 import type { CacheChoice, ContextSettings, ModelDefaults, Settings } from '../../electron/contract/settings';

@@ -68,7 +68,7 @@ function activeShare(header: Part['header']): number {
 }
 
 /** Where the weights are read from. Of the memory of a graphics card nothing was measured. */
-export type WeightsIn = 'ram' | 'unified' | 'gpu';
+export type WeightsIn = 'ram' | 'unified' | 'gpu' | 'worker';
 
 /** Tokens a second at most; null: not to be told. */
 export function tokensPerSecond(
@@ -77,7 +77,7 @@ export function tokensPerSecond(
   where: WeightsIn,
 ): number | null {
   const best = facts ? bestBandwidth(facts.bandwidth) : 0;
-  if (bytes === null || !(bytes > 0) || !(best > 0) || where === 'gpu') return null;
+  if (bytes === null || !(bytes > 0) || !(best > 0) || where === 'gpu' || where === 'worker') return null;
   return best / bytes;
 }
 

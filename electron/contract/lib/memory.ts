@@ -25,6 +25,15 @@ export const partMemorySchema = z.object({
 });
 export type PartMemory = z.infer<typeof partMemorySchema>;
 
+/** What of a model and its context lies at one device of another machine; it is counted among the parts, too. */
+export const workerMemorySchema = z.object({
+  name: z.string(),
+  weights: z.number(),
+  /** the KV cache of its layers */
+  context: z.number(),
+  compute: z.number(),
+});
+
 /** All that is allocated, without what the prompt cache may take: it fills as requests come. */
 export function allocatedBytes({
   weights,

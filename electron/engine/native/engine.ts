@@ -9,6 +9,7 @@ import { msg } from '@lingui/core/runtime-macro';
 import type { Capabilities } from '../../contract/engine';
 import { ConcertinaError, messageOf, shownText } from '../../contract/errors';
 import type { DeviceMemory } from '../../contract/fit';
+import type { ServedDevice, WorkerDevice } from '../../contract/lib/domains/workers';
 import type { Bandwidth } from '../../contract/machine';
 import type { ModelInfo } from '../../contract/models';
 import { chatBody } from './chatRequest';
@@ -21,6 +22,7 @@ import type {
   ChatMessage,
   Context,
   ContextOptions,
+  DeviceServer,
   Engine,
   LoadOptions,
   MemoryPlan,
@@ -29,10 +31,10 @@ import type {
   PromptOptions,
 } from './types';
 
-class NativeEngine implements Engine {
+class NativeEngine implements Engine, DeviceServer {
   readonly #addon: RawAddon;
   /** files that were looked at for a dry run, and all parts of each as they were then */
-  readonly #seen = new Map<string, { files: string[]; state: string }>();
+  readonly #seen = new Map<string, { files: string[]; state: string; layers: number }>();
 
   constructor(addon: RawAddon) {
     this.#addon = addon;
@@ -72,29 +74,58 @@ class NativeEngine implements Engine {
     return (await inspectModel(this.#addon, path)).info;
   }
 
-  estimate(path: string, gpuLayers: number, options: ContextOptions): Promise<MemoryPlan> {
+  estimate(
+    path: string,
+    gpuLayers: number,
+    options: ContextOptions,
+    workers: WorkerDevice[] = [],
+  ): Promise<MemoryPlan> {
     return codedAsync(async () => {
-      await this.#requireLoadable(path);
-      return this.#addon.estimate(withoutLimit(path), gpuLayers, options, await this.#problems(options));
+      const layers = await this.#requireLoadable(path);
+      const problems = await this.#problems(options);
+      const away = this.#layersAway(layers, { gpuLayers, workers });
+      return this.#addon.estimate(withoutLimit(path), away, options, problems, workers);
     });
   }
 
   async loadModel(path: string, options: LoadOptions): Promise<Model> {
     const { info } = await inspectModel(this.#addon, path, options.signal);
+    const away = this.#layersAway(info.layers, options);
     const raw = await withProgress(this.#addon, options, (onProgress, cancellation) =>
       codedAsync(() =>
-        this.#addon.loadModel(withoutLimit(path), options.gpuLayers, onProgress, cancellation, options.mtp),
+        this.#addon.loadModel(withoutLimit(path), away, onProgress, cancellation, options.mtp, options.workers),
       ),
     );
     return new NativeModel(this.#addon, raw, info, (context) => this.#problems(context));
   }
 
-  /** A slider asks again and again: what has not changed is not read again. */
-  async #requireLoadable(file: string): Promise<void> {
+  /** A slider asks again and again: what has not changed is not read again. @returns how many layers it has */
+  async #requireLoadable(file: string): Promise<number> {
     const seen = this.#seen.get(file);
-    if (seen && seen.state === (await stateOf(seen.files))) return;
-    const { files } = await inspectModel(this.#addon, file);
-    this.#seen.set(file, { files, state: await stateOf(files) });
+    if (seen && seen.state === (await stateOf(seen.files))) return seen.layers;
+    const { files, info } = await inspectModel(this.#addon, file);
+    this.#seen.set(file, { files, state: await stateOf(files), layers: info.layers });
+    return info.layers;
+  }
+
+  /** All layers on GPUs and workers, but a machine without a GPU keeps a share of them, by its memory. */
+  #layersAway(layers: number, { gpuLayers, workers = [] }: LoadOptions): number {
+    const { gpus, totalMemoryBytes } = this.capabilities();
+    if (gpuLayers >= 0 || workers.length === 0 || gpus.length > 0) return gpuLayers;
+    const there = workers.reduce((sum, { free }) => sum + free, 0);
+    return Math.max(1, Math.round(((layers + 1) * there) / (there + totalMemoryBytes)));
+  }
+
+  servedDevices(): ServedDevice[] {
+    return coded(() => this.#addon.servedDevices());
+  }
+
+  serveWorker(port: number, threads: number): void {
+    coded(() => this.#addon.serveWorker(port, threads));
+  }
+
+  servedComputes(device: number, operation: string): boolean {
+    return coded(() => this.#addon.servedComputes(device, operation));
   }
 
   async #problems(options: ContextOptions): Promise<OtherFiles> {
@@ -226,10 +257,10 @@ export function withoutLimit(file: string, rules: PlatformPath = path): string {
 const FILE = 'concertina.node';
 const hint = 'Build the engine with: npm run build:engine. In an installed app: install it again.';
 
-let loaded: Engine | null = null;
+let loaded: NativeEngine | null = null;
 
 /** throws `engine-unavailable` */
-export function loadEngine(): Engine {
+export function loadEngine(): Engine & DeviceServer {
   loaded ??= new NativeEngine(loadAddon());
   return loaded;
 }

@@ -2,6 +2,7 @@
 import type { Quality } from '../../contract/compare/figures';
 import type { Capabilities } from '../../contract/engine';
 import type { ApiPart, ApiRequest } from '../../contract/engineContract';
+import type { WorkerDevice } from '../../contract/lib/domains/workers';
 import type { Bandwidth } from '../../contract/machine';
 import type { PromptCall } from '../../contract/tools/tools';
 import type {
@@ -10,6 +11,7 @@ import type {
   Comparison,
   Context,
   ContextOptions,
+  DeviceServer,
   Engine,
   GenerateResult,
   MemoryPlan,
@@ -112,7 +114,7 @@ interface ModelLimits {
   maxExperts: number;
 }
 
-export interface RawAddon extends Pick<Engine, 'selfTest' | 'memories'> {
+export interface RawAddon extends Pick<Engine, 'selfTest' | 'memories'>, Omit<DeviceServer, 'capabilities'> {
   Cancellation: new () => RawCancellation;
   readonly modelLimits: ModelLimits;
   /** "Q4_K - Medium"; `fileType`: `general.file_type` of a header */
@@ -122,7 +124,13 @@ export interface RawAddon extends Pick<Engine, 'selfTest' | 'memories'> {
   /** what such a context would load beside its model */
   otherFiles(options: ContextOptions): OtherFiles;
   /** `problems`: as in `createContext` */
-  estimate(path: string, gpuLayers: number, options: ContextOptions, problems: OtherFiles): Promise<MemoryPlan>;
+  estimate(
+    path: string,
+    gpuLayers: number,
+    options: ContextOptions,
+    problems: OtherFiles,
+    workers?: WorkerDevice[],
+  ): Promise<MemoryPlan>;
   /** `cpu`: its name; `chipFamily`: empty where there is none */
   capabilities(): Omit<Capabilities, Derived> & { cpu: string; chipFamily: string };
   /** "name value" lines of a session's label: llama.cpp and the code of the cache types */
@@ -136,6 +144,7 @@ export interface RawAddon extends Pick<Engine, 'selfTest' | 'memories'> {
     onProgress: OnProgress,
     cancellation: RawCancellation,
     mtp?: boolean,
+    workers?: WorkerDevice[],
   ): Promise<RawModel>;
   setLogListener(
     listener: (level: 'info' | 'warn' | 'error', text: string) => void,

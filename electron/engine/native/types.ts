@@ -16,6 +16,7 @@ import type {
   PromptOptions as PromptSettings,
 } from '../../contract/engineContract';
 import { type DeviceMemory, type DeviceUse, deviceUseSchema } from '../../contract/fit';
+import type { ServedDevice, WorkerDevice } from '../../contract/lib/domains/workers';
 import type { PartMemory } from '../../contract/lib/memory';
 import type { Bandwidth } from '../../contract/machine';
 import type { ModelInfo } from '../../contract/models';
@@ -74,6 +75,8 @@ export interface LoadOptions extends Progress {
   gpuLayers: number;
   /** with the layers that draft, where the file has some; left out: without */
   mtp?: boolean;
+  /** devices of other machines, which take layers, too; they were greeted before */
+  workers?: WorkerDevice[] | undefined;
 }
 
 export interface CalibrateOptions extends Progress, Pick<ContextOptions, 'rope' | 'threads'> {
@@ -327,10 +330,21 @@ export interface Engine {
   inspect(path: string): Promise<ModelInfo>;
   /** RAM first, then the GPUs */
   memories(): DeviceMemory[];
-  /** what `loadModel` and `createContext` would allocate */
-  estimate(path: string, gpuLayers: number, options: ContextOptions): Promise<MemoryPlan>;
-  /** Codes: `model-missing`, `model-invalid`, `model-unsupported`, `out-of-memory`, `cancelled` */
+  /** what `loadModel` and `createContext` would allocate; reaches no worker */
+  estimate(path: string, gpuLayers: number, options: ContextOptions, workers?: WorkerDevice[]): Promise<MemoryPlan>;
+  /** Codes: `model-missing`, `model-invalid`, `model-unsupported`, `out-of-memory`, `worker-lost`, `cancelled` */
   loadModel(path: string, options: LoadOptions): Promise<Model>;
   /** llama.cpp's log lines, level warn and above; one listener */
   onLog(listener: (level: 'warn' | 'error', text: string) => void): void;
+}
+
+/** This machine's devices for models of other machines. */
+export interface DeviceServer {
+  capabilities(): Capabilities;
+  /** its GPUs, or without any its CPU */
+  servedDevices(): ServedDevice[];
+  /** Serves them over upstream's RPC on a port of the loopback interface, until the process ends: also where the port cannot be had. */
+  serveWorker(port: number, threads: number): void;
+  /** `operation`: as native/addon/workers/Operation.h writes it */
+  servedComputes(device: number, operation: string): boolean;
 }

@@ -65,6 +65,8 @@ export class EngineHost {
   problem: ConcertinaError | null = null;
   /** set by whoever loads models */
   work: EngineWork | null = null;
+  /** whether something else than the process itself ended it; null: that cannot be */
+  blame: () => Promise<ConcertinaError | null> | null = () => null;
   private currentState: HostState = 'stopped';
   private transport: ProcessTransport | null = null;
   private timer: NodeJS.Timeout | null = null;
@@ -73,6 +75,9 @@ export class EngineHost {
   private pinging = false;
   private endings = 0;
   private endAsked = false;
+  private endedFor: ConcertinaError | null = null;
+  /** the process has ended, and it is not known why */
+  private judging = false;
   private readonly refusedEvents = new Set<string>();
   private readonly remote = createRemote<EngineOperations, EngineEvents>(
     engineEvents,
@@ -118,7 +123,7 @@ export class EngineHost {
 
   /** Starts the process unless it runs; a restart that waits for its minute happens now. */
   start(): void {
-    if (this.transport) return;
+    if (this.transport || this.judging) return;
     if (this.timer) clearTimeout(this.timer);
     this.timer = null;
     this.currentState = 'starting';
@@ -171,6 +176,13 @@ export class EngineHost {
     this.endAsked = this.transport !== null;
     if (this.transport) this.transport.kill();
     else this.start();
+  }
+
+  /** Ends the process, which cannot go on for this reason, and starts another, which loads the model again. */
+  endFor(reason: ConcertinaError): void {
+    if (!this.transport) return;
+    this.endedFor = reason;
+    this.transport.kill();
   }
 
   /** Hands a window's port to the process, which sends frames through it. */
@@ -239,12 +251,31 @@ export class EngineHost {
   }
 
   private onExit(exit: ProcessExit): void {
-    const whileStarting = this.currentState === 'starting';
-    const asked = this.endAsked;
+    const { endAsked, endedFor } = this;
     this.endAsked = false;
+    this.endedFor = null;
     this.transport = null;
     this.watchdog.clear();
-    const { error, delayMs, reload } = asked ? this.afterAskedEnd() : this.afterCrash(exit, whileStarting);
+    const blamed = endAsked || endedFor ? null : this.blame();
+    if (blamed) this.judge(exit, blamed);
+    else this.afterExit(exit, endAsked, endedFor);
+  }
+
+  private judge(exit: ProcessExit, blamed: Promise<ConcertinaError | null>): void {
+    this.judging = true;
+    void blamed.then((reason) => {
+      this.judging = false;
+      if (this.currentState !== 'stopped') this.afterExit(exit, false, reason);
+    });
+  }
+
+  private afterExit(exit: ProcessExit, asked: boolean, reason: ConcertinaError | null): void {
+    const whileStarting = this.currentState === 'starting';
+    const { error, delayMs, reload } = reason
+      ? { error: reason, delayMs: 0, reload: true }
+      : asked
+        ? this.afterAskedEnd()
+        : this.afterCrash(exit, whileStarting);
     this.log.error(
       `The engine process ended (${nameOf(exit)}). Restart: ${delayMs === null ? 'no' : `${delayMs} ms`}.`,
     );

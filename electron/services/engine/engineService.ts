@@ -18,6 +18,7 @@ import {
 } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
 import type { ContextFit } from '../../contract/fit';
+import type { LoadedWorkers } from '../../contract/lib/domains/workers';
 import type { Apply, TemplateSettings } from '../../contract/settings';
 
 import { aborted, Emitter } from '../lib/emitter';
@@ -68,11 +69,14 @@ export class EngineService {
     scratch: string,
     /** bytes of the app's processes without the engine; null: not known */
     appMemory: () => number | null = () => null,
+    workers: () => Promise<LoadedWorkers> = async () => ({ workers: [], missing: [] }),
   ) {
     const { live, idle } = this;
     this.memory = new EngineMemory(host, live, appMemory);
     const { memory } = this;
-    this.loading = new ModelLoads({ host, inspector, status: live, memory, library, settings, calibration, scratch });
+    this.loading = new ModelLoads({
+      ...{ host, inspector, status: live, memory, library, settings, calibration, scratch, workers },
+    });
     // a model that was refused beforehand has not disturbed the answer that the former one writes
     this.loading.wentBack.on(() => {
       if (this.running > 0) live.update({ state: 'generating' });

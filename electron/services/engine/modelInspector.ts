@@ -19,6 +19,7 @@ import {
 } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
 import type { ContextFit, MachineMemory } from '../../contract/fit';
+import type { WorkerDevice } from '../../contract/lib/domains/workers';
 import { SerialQueue } from '../../contract/lib/serialQueue';
 import type { ModelInfo } from '../../contract/models';
 import { createRemote, type InputOf, type OutputOf, type Remote } from '../../contract/rpc';
@@ -90,6 +91,8 @@ export class ModelInspector {
   private closed = false;
   /** what contexts would have for the API; null: nothing */
   api: ApiSettings | null = null;
+  /** devices of other machines that a model would have layers at */
+  workers: () => WorkerDevice[] = () => [];
   /** folder with what was measured of models */
   measurements: string | undefined = undefined;
   /** bytes of RAM that the app's other processes will take, and have not taken yet */
@@ -119,12 +122,13 @@ export class ModelInspector {
   }
 
   estimate(path: string, context: ContextSettings): Promise<MemoryEstimate> {
-    return this.call('estimate', { path, context, api: this.api, measurements: this.measurements });
+    const { api, measurements } = this;
+    return this.call('estimate', { path, context, api, measurements, ...this.lent() });
   }
 
   async fit(question: Omit<InputOf<InspectorOperations['fit']>, 'machine'>): Promise<ContextFit> {
     const { api, measurements } = this;
-    return this.call('fit', { api, measurements, ...question, ...(await this.machine()) });
+    return this.call('fit', { api, measurements, ...this.lent(), ...question, ...(await this.machine()) });
   }
 
   async planComparison(
@@ -174,6 +178,11 @@ export class ModelInspector {
     this.asked.clear();
     running?.remote.fail(error);
     if (running) await end(running.transport);
+  }
+
+  private lent(): { workers?: WorkerDevice[] } {
+    const workers = this.workers();
+    return workers.length > 0 ? { workers } : {};
   }
 
   private async machine(): Promise<{ machine?: MachineMemory }> {

@@ -8,6 +8,7 @@ import { msg } from '@lingui/core/runtime-macro';
 import type { EngineStatus } from '../../contract/engine';
 import type { ApiSettings, CalibrationPlaces, LoadResult } from '../../contract/engineContract';
 import { ConcertinaError, type ErrorPayload, toErrorPayload } from '../../contract/errors';
+import type { LoadedWorkers } from '../../contract/lib/domains/workers';
 import type { ContextSettings } from '../../contract/settings';
 import { Emitter } from '../lib/emitter';
 import type { ModelLibrary } from '../models/modelLibrary';
@@ -29,6 +30,7 @@ interface LoadParts {
   calibration: CalibrationPlaces;
   /** a folder of its own, for taking a cache over into the next context */
   scratch: string;
+  workers: () => Promise<LoadedWorkers>;
 }
 
 export class ModelLoads {
@@ -159,13 +161,8 @@ export class ModelLoads {
     return context;
   }
 
-  private request(
-    path: string,
-    context: ContextSettings,
-    force: boolean,
-    atLeast: number | undefined,
-  ): Promise<LoadResult> {
-    const { host, calibration, scratch, inspector } = this.parts;
+  private async request(path: string, context: ContextSettings, force: boolean, atLeast?: number): Promise<LoadResult> {
+    const { host, calibration, scratch, inspector, workers } = this.parts;
     host.work = { key: `${path}|${JSON.stringify(context)}`, loading: true };
     return host.client.call('load', {
       path,
@@ -175,6 +172,7 @@ export class ModelLoads {
       force,
       atLeast,
       beside: inspector.beside(),
+      ...(await workers()),
       api: named(this.requestedApi, path),
     });
   }

@@ -189,6 +189,12 @@ function memory(parts: Memory): Line[] {
     ],
     ['Projector', `weights ${bytes(parts.projector.weights)}, buffers ${bytes(parts.projector.compute)}`],
     ['Prompt cache', `${bytes(parts.promptCacheUsed)} of ${bytes(parts.promptCache)} at most`],
+    ...parts.workers.map(
+      ({ name, weights, context, compute }): Line => [
+        `At ${name}`,
+        `weights ${bytes(weights)}, KV cache ${context} bytes, buffers ${bytes(compute)}`,
+      ],
+    ),
     ['Engine process', bytes(parts.process)],
     ['Free of all', `${bytes(parts.free)} of ${bytes(parts.total)}`],
   ];

@@ -5,7 +5,7 @@
 import { msg } from '@lingui/core/runtime-macro';
 import { z } from 'zod';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
-import type { UpdateStatus } from '../../contract/lib/updates';
+import type { UpdateStatus } from '../../contract/lib/domains/updates';
 import { Emitter } from '../lib/emitter';
 import { JsonFile } from '../lib/jsonFile';
 import type { Logger } from '../lib/logger';

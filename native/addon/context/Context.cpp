@@ -352,29 +352,29 @@ Lease shareForApi(const std::shared_ptr<Context> & context) {
     return Lease(context.get(), [context](Context *) { context->requests--; });
 }
 
-MemoryEstimate Estimator::estimate(const std::string & path, int gpuLayers, const ContextOptions & options) {
+MemoryEstimate Estimator::estimate(const std::string & path, const Spread & spread, const ContextOptions & options) {
     const std::lock_guard<std::mutex> lock(mutex);
     const DryModels drafts = [this](const std::string & file, int layers, bool mtp) {
-        return modelFor(lastDraft, file, layers, mtp);
+        return modelFor(lastDraft, file, { layers, {} }, mtp);
     };
-    const auto context = Context::create(modelFor(last, path, gpuLayers, options.loadsMtp()), options, true, drafts);
+    const auto context = Context::create(modelFor(last, path, spread, options.loadsMtp()), options, true, drafts);
     const EffectiveContext & made = context->effective;
     const auto & [parts, devices] = context->memory();
     return { parts, made.typeK, made.typeV, made.cacheLayers, made.speculation, made.nCtx, context->model->trained,
         devices, checksumText(context->model->fingerprint) };
 }
 
-std::shared_ptr<Model> Estimator::modelFor(Kept & kept, const std::string & path, int gpuLayers, bool mtp) {
+std::shared_ptr<Model> Estimator::modelFor(Kept & kept, const std::string & path, const Spread & spread, bool mtp) {
     std::error_code error;
     const auto name = std::filesystem::u8path(path);
     const auto changed = std::filesystem::last_write_time(name, error).time_since_epoch().count();
-    const std::string key =
-        path + '\n' + std::to_string(changed) + '\n' + std::to_string(gpuLayers) + (mtp ? " mtp" : "");
-    if (kept.model && key == kept.key) return kept.model;
+    const std::string key = path + '\n' + std::to_string(changed) + (mtp ? " mtp" : "");
+    if (kept.model && key == kept.key && kept.spread == spread) return kept.model;
     kept.model.reset();
     const std::atomic<bool> cancel{ false };
-    kept.model = loadModel(path, gpuLayers, true, mtp, cancel, {});
+    kept.model = loadModel(path, spread, true, mtp, cancel, {});
     kept.key = key;
+    kept.spread = spread;
     return kept.model;
 }
 

@@ -159,14 +159,15 @@ struct MemoryEstimate : PartBytes {
 
 // Keeps the header and vocabulary of the last model and of the last one that drafted, so that a slider can ask again and again.
 struct Estimator {
-    MemoryEstimate estimate(const std::string & path, int gpuLayers, const ContextOptions & options);
+    MemoryEstimate estimate(const std::string & path, const Spread & spread, const ContextOptions & options);
 
 private:
     struct Kept {
         std::string key;
+        Spread spread;
         std::shared_ptr<Model> model;
     };
-    static std::shared_ptr<Model> modelFor(Kept & kept, const std::string & path, int gpuLayers, bool mtp);
+    static std::shared_ptr<Model> modelFor(Kept & kept, const std::string & path, const Spread & spread, bool mtp);
 
     std::mutex mutex;
     Kept last, lastDraft;

@@ -76,7 +76,8 @@ EffectiveTypes resolveLists(const llama_model * model, const std::string & typeK
     if (shape.recurrent) refuseLists("the model keeps a recurrent state beside it, or in place of it", single);
     if (shape.latent) refuseLists("the model uses latent attention (MLA), where V is a part of K", single);
     if (shape.gpu)
-        refuseLists("layers of the model are on a GPU", "Set GPU layers to 0, or choose one type for K and one for V.");
+        refuseLists("layers of the model are on a GPU or at a worker",
+            "Set GPU layers to 0, or choose one type for K and one for V.");
     const TypeList k = listOf(typeK), v = listOf(typeV);
     const auto at = [&](const TypeList & list, size_t i) {
         if (list.types.size() != 1 && list.types.size() != shape.layers.size())

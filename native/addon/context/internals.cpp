@@ -133,7 +133,7 @@ std::map<ggml_backend_dev_t, uint64_t> copiesForPrefill(const llama_model & mode
     for (const llama_kv_cache * cache : cachesOf(memory)) {
         forEachLayer(cache, !model.hparams.is_mla(), [&](uint32_t layer, const ggml_tensor * k, const ggml_tensor * v) {
             ggml_backend_dev_t device = model.dev_layer(static_cast<int>(layer));
-            if (!v || !isGpu(device)) return;
+            if (!v || !isLocalGpu(device)) return;
             uint64_t & bytes = copies[device];
             bytes = std::max(
                 bytes, turbo_vulkan_copy_bytes(device, k->type, v->type, ggml_nelements(k), ggml_nelements(v)));

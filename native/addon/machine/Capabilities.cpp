@@ -2,6 +2,7 @@
 
 #include "context/effective.h"
 #include "context/internals.h"
+#include "workers/Workers.h"
 
 #include "common.h"
 
@@ -67,12 +68,14 @@ Capabilities capabilities() {
     found.warnings = kernelWarnings();
     found.cacheTypes = cacheTypeNames();
     found.upstream = CONCERTINA_UPSTREAM_TAG " " CONCERTINA_UPSTREAM_COMMIT;
+    found.buildHash = buildHash;
     found.physicalCores = common_cpu_get_num_math();
     return found;
 }
 
 std::string kindOf(ggml_backend_dev_t device) {
     if (!device) return "ram";
+    if (workerOf(device)) return "worker";
     const auto type = ggml_backend_dev_type(device);
     if (type == GGML_BACKEND_DEVICE_TYPE_IGPU) return "unified";
     if (type != GGML_BACKEND_DEVICE_TYPE_GPU) return "ram";
@@ -85,6 +88,7 @@ std::string kindOf(ggml_backend_dev_t device) {
 
 std::string nameOf(ggml_backend_dev_t device) {
     if (kindOf(device) == "ram") return "RAM";
+    if (const WorkerDevice * worker = workerOf(device)) return worker->name;
     return std::string(ggml_backend_dev_description(device)) + " (" + ggml_backend_dev_name(device) +
            ")"; // two cards may be alike
 }

@@ -28,17 +28,18 @@ struct Capabilities : SimdLevels {
     std::vector<std::string> cacheTypes;
     std::vector<std::string> warnings; // of the self-test
     std::string upstream;
+    std::string buildHash; // see workers/Workers.h
     int physicalCores = 0;
 
     CONCERTINA_FIELDS(cpu, chipFamily, simd, simdBest, simdAsked, simdWeights, gpuBackends, gpus, cacheTypes, warnings,
-        upstream, physicalCores)
+        upstream, buildHash, physicalCores)
 };
 
 Capabilities capabilities();
 
 struct DeviceMemory {
     std::string name;
-    std::string kind; // ram, unified, gpu
+    std::string kind; // ram, unified, gpu, worker
     std::optional<uint64_t> free; // none: the caller asks Node, or the system
     uint64_t total = 0; // 0: not reported
 

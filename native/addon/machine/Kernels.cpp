@@ -57,7 +57,7 @@ std::vector<KernelUse> gpuKernels(const Model & model, ggml_type typeK, ggml_typ
     std::vector<KernelUse> uses;
     for (int32_t layer = std::max(0, layers - model.gpuLayers + 1); layer < layers; layer++) {
         ggml_backend_dev_t device = deviceOfLayer(model.handle, layer);
-        if (!isGpu(device)) continue;
+        if (!isLocalGpu(device)) continue;
         const auto kernel = decodeKernel(device, shape.dimK, shape.dimV, typeK, typeV);
         const KernelUse use{ backendName(device), 0, kernel.name, kernel.why };
         const bool known =

@@ -53,6 +53,29 @@ void checkVocabulary(const llama_vocab * vocab, const std::string & path) {
     require(wordPieces, llama_vocab_sep(vocab), "between two parts");
 }
 
+// Where upstream's loader puts the layers of a model that workers take part in. Its parameters point into this.
+class Placing {
+public:
+    Placing(const Spread & spread, bool dry, llama_model_params & params)
+        : devices(devicesOf(spread, dry)), shares(sharesOf(spread)) {
+        if (devices.empty()) return;
+        const bool anyLocal = std::any_of(devices.begin(), devices.end(), isLocalGpu);
+        devices.push_back(nullptr);
+        shares.resize(std::max(shares.size(), llama_max_devices()));
+        params.devices = devices.data();
+        params.tensor_split = shares.data();
+        // the logits of one token have some hundred times the bytes of what a layer passes on: they are made here
+        if (!anyLocal) params.tensor_buft_overrides = outputHere;
+    }
+
+private:
+    std::vector<ggml_backend_dev_t> devices;
+    std::vector<float> shares;
+    const llama_model_tensor_buft_override outputHere[2] = {
+        { "^(output|token_embd)\\.weight$", ggml_backend_cpu_buffer_type() }, { nullptr, nullptr }
+    };
+};
+
 } // namespace
 
 Model::~Model() {
@@ -93,18 +116,19 @@ bool Model::splitsAtLines() const {
     return true;
 }
 
-std::shared_ptr<Model> loadModel(const std::string & path, int gpuLayers, bool dry, bool mtp,
+std::shared_ptr<Model> loadModel(const std::string & path, const Spread & spread, bool dry, bool mtp,
     const std::atomic<bool> & cancel, const std::function<void(float)> & report) {
     auto model = std::make_shared<Model>();
     model->path = path;
-    model->gpuLayersAsked = gpuLayers;
+    model->gpuLayersAsked = spread.gpuLayers;
 
     Progress progress{ cancel, report };
     llama_model_params params = llama_model_default_params();
     // ggml's AMX buffers take weights whose products they refuse later (not a multiple of 32 outputs, an input that is not
     // contiguous), and the scheduler aborts: ggml-backend.cpp, cur_backend_id != -1. Seen on a Xeon with AMX, ggml 0.25.1.
     if (ggml_cpu_has_amx_int8()) params.use_extra_bufts = false;
-    params.n_gpu_layers = gpuLayers;
+    params.n_gpu_layers = spread.gpuLayers;
+    const Placing placing(spread, dry, params);
     params.progress_callback = onProgress;
     params.progress_callback_user_data = &progress;
     params.no_alloc = dry;
@@ -124,7 +148,8 @@ std::shared_ptr<Model> loadModel(const std::string & path, int gpuLayers, bool d
     // later it is raised now and then, see TrainedContextGuard
     model->trained = static_cast<uint32_t>(std::max(0, llama_model_n_ctx_train(model->handle)));
     const int layers = llama_model_n_layer(model->handle) + 1; // the output layer counts as one
-    model->gpuLayers = !llama_supports_gpu_offload() ? 0 : gpuLayers < 0 ? layers : std::min(gpuLayers, layers);
+    const bool offloads = llama_supports_gpu_offload() || !spread.workers.empty();
+    model->gpuLayers = !offloads ? 0 : spread.gpuLayers < 0 ? layers : std::min(spread.gpuLayers, layers);
     model->fingerprint = fingerprint(path);
     if (dry) return model;
     model->chat = ChatFormat::ofModel(model->handle, cancel);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/ChatFormat.h"
+#include "workers/Workers.h"
 
 #include "llama.h"
 
@@ -18,7 +19,7 @@ struct Model {
     llama_model * handle = nullptr;
     std::string path;
     uint32_t trained = 0; // tokens that it says it was trained for; 0: it does not say
-    int gpuLayers = 0; // effective
+    int gpuLayers = 0; // effective; those at workers are among them
     int gpuLayersAsked = 0; // negative: all
     std::unique_ptr<ChatFormat> chat;
     uint64_t fingerprint = 0;
@@ -40,7 +41,7 @@ struct Model {
 
 // The file was looked at before (electron/engine/native/inspect.ts): llama.cpp ends the process over some.
 // `dry`: only the header and the vocabulary; contexts of such a model allocate nothing. `mtp`: with the layers that draft
-std::shared_ptr<Model> loadModel(const std::string & path, int gpuLayers, bool dry, bool mtp,
+std::shared_ptr<Model> loadModel(const std::string & path, const Spread & spread, bool dry, bool mtp,
     const std::atomic<bool> & cancel, const std::function<void(float)> & onProgress);
 
 } // namespace concertina

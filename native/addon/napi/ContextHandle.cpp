@@ -148,7 +148,7 @@ Napi::Promise ContextHandle::create(Napi::Env env, std::shared_ptr<Model> model,
         [model, options] {
             const std::atomic<bool> cancel{ false };
             return Context::create(model, options, false, [&](const std::string & path, int gpuLayers, bool mtp) {
-                return loadModel(path, gpuLayers, true, mtp, cancel, {});
+                return loadModel(path, { gpuLayers, {} }, true, mtp, cancel, {});
             });
         },
         {},

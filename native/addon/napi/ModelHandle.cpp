@@ -54,6 +54,13 @@ Napi::Promise chatTokens(const std::shared_ptr<Model> & model, const Napi::Callb
 
 } // namespace
 
+Spread spreadOf(const Napi::Value & gpuLayers, const Napi::Value & workers) {
+    Spread spread{ readInteger<int>(gpuLayers, "gpuLayers"), {} };
+    if (!workers.IsEmpty() && !workers.IsUndefined())
+        spread.workers = fromJs<std::vector<WorkerDevice>>(workers, "workers");
+    return spread;
+}
+
 Napi::Function ModelHandle::define(Napi::Env env) {
     const auto tokenize = [](const Shared & model, Info call) {
         return model->tokenize(readText(call[0], "text"), call[1].ToBoolean(), call[2].ToBoolean());
@@ -91,15 +98,13 @@ Napi::Function ModelHandle::define(Napi::Env env) {
 
 Napi::Promise ModelHandle::load(const Napi::CallbackInfo & info) {
     const std::string path = readText(info[0], "path");
-    const int gpuLayers = readInteger<int>(info[1], "gpuLayers");
+    const Spread spread = spreadOf(info[1], info[5]);
     const CancelFlag cancel = Cancellation::flagOf(info[3]);
     const bool mtp = info[4].ToBoolean();
     auto progress = emitterFor<float>(info[2]);
     return runOnWorker(
         info.Env(), "loadModel", cancel,
-        [=] {
-            return loadModel(path, gpuLayers, false, mtp, *cancel, [&](float fraction) { progress->push(fraction); });
-        },
+        [=] { return loadModel(path, spread, false, mtp, *cancel, [&](float fraction) { progress->push(fraction); }); },
         closing(progress),
         [](Napi::Env env, Shared & model) -> Napi::Value {
             return Instance::of(env).modelHandle.New({ Napi::External<Shared>::New(env, &model) });

@@ -15,6 +15,9 @@ namespace concertina {
 // `problems`: left out where nothing is loaded
 ContextOptions contextOptions(const Napi::Value & options, const Napi::Value & problems = {});
 
+// `workers`: left out where there are none
+Spread spreadOf(const Napi::Value & gpuLayers, const Napi::Value & workers);
+
 // A hold on an object of the engine, until `dispose`.
 template <typename Self, typename Held> class Handle : public Napi::ObjectWrap<Self> {
 public:
@@ -67,7 +70,7 @@ public:
     static constexpr const char * closed = "The model was unloaded";
 
     static Napi::Function define(Napi::Env env);
-    // loadModel(path, gpuLayers, onProgress(fractions), cancellation): Promise<ModelHandle>
+    // loadModel(path, gpuLayers, onProgress(fractions), cancellation, mtp, workers): Promise<ModelHandle>
     static Napi::Promise load(const Napi::CallbackInfo & info);
 
     explicit ModelHandle(const Napi::CallbackInfo & info) : Handle(info, "loadModel") {}

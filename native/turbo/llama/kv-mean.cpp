@@ -199,6 +199,8 @@ constexpr const char * reason_mla = "the model uses latent attention (MLA), wher
 constexpr const char * reason_own_path = "the model's attention writes its cache on a path of its own";
 constexpr const char * reason_blocks_gpu =
     "a GPU holds a part of the cache, and its attention takes one constant for all positions";
+constexpr const char * reason_blocks_worker =
+    "a worker holds a part of the cache, to which one constant for all positions is sent";
 constexpr const char * reason_blocks_flash = "flash attention is off, without which one constant serves all positions";
 constexpr const char * reason_split = "the cache is split by tensors over several devices";
 
@@ -228,6 +230,7 @@ const char * one_constant(const llama_model & model, bool flash_attn) {
     if (!flash_attn || model.arch == LLM_ARCH_GROK || model.hparams.n_rel_attn_bkts > 0) { return reason_blocks_flash; }
     for (uint32_t il = 0; il < model.hparams.n_layer_all; ++il) {
         const ggml_backend_dev_t device = model.dev_layer(il);
+        if (turbo_is_worker(device)) { return reason_blocks_worker; }
         if (device && ggml_backend_dev_type(device) != GGML_BACKEND_DEVICE_TYPE_CPU) { return reason_blocks_gpu; }
     }
     return nullptr;

@@ -12,6 +12,7 @@
 #include "llama-model.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <initializer_list>
 
 namespace {
@@ -132,6 +133,10 @@ choice resolve(
 }
 
 } // namespace
+
+bool turbo_is_worker(ggml_backend_dev_t dev) {
+    return dev && strcmp(ggml_backend_reg_name(ggml_backend_dev_backend_reg(dev)), "RPC") == 0;
+}
 
 bool turbo_gpu_attends(
     ggml_backend_dev_t dev, const turbo_attention_heads & heads, ggml_type type_k, ggml_type type_v, bool flash_attn) {

@@ -35,6 +35,9 @@ LLAMA_API struct llama_turbo_resolution llama_turbo_resolve_as(
 #ifdef __cplusplus
 }
 
+// A device of another machine, over upstream's RPC: what runs there knows no pointer of this process.
+bool turbo_is_worker(ggml_backend_dev_t dev);
+
 // Whether the keys of a layer of the model have a bias.
 bool turbo_k_has_bias(const llama_model & model);
 

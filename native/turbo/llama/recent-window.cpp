@@ -4,6 +4,7 @@
 #include "tensor-registry.h"
 #include "ggml-turbo.h"
 #include "turbo-hooks.h"
+#include "llama-turbo.h"
 
 #include "ggml-backend.h"
 #include "ggml-cpp.h"
@@ -239,9 +240,10 @@ const char * llama_turbo_recent_refusal(const llama_model * model, bool flash_at
         return "flash attention is off";
     }
     for (uint32_t il = 0; il < model->hparams.n_layer_all; ++il) {
-        if (!reads_windows(model->dev_layer(il))) {
-            return "a GPU holds a part of the cache, and its attention reads the cache alone";
-        }
+        if (reads_windows(model->dev_layer(il))) { continue; }
+        return turbo_is_worker(model->dev_layer(il))
+                   ? "a worker holds a part of the cache, and the newest tokens are not kept twice there"
+                   : "a GPU holds a part of the cache, and its attention reads the cache alone";
     }
     return nullptr;
 }

@@ -13,7 +13,8 @@ export interface MemoryPart {
 }
 
 /** Where a part is smaller than what was allocated: pages that nobody has touched yet, or weights not in memory now. */
-export function memoryParts(memory: Memory): MemoryPart[] {
+export function memoryParts(all: Memory): MemoryPart[] {
+  const memory = onThisMachine(all);
   const parts = memory.resident ? residentParts(memory, memory.resident) : allocatedParts(memory);
   const shown: Partial<Record<MemoryPartId, boolean>> = {
     app: memory.app !== null,
@@ -34,6 +35,19 @@ export function memoryParts(memory: Memory): MemoryPart[] {
   return Object.entries(parts)
     .filter(([id]) => shown[id as MemoryPartId] ?? true)
     .map(([id, bytes]) => ({ id: id as MemoryPartId, label: labels[id as MemoryPartId], bytes }));
+}
+
+/** Without what lies on other machines. Of the cache only the sum is told apart. */
+function onThisMachine(memory: Memory): Memory {
+  const away = (part: 'weights' | 'context' | 'compute') => memory.workers.reduce((sum, one) => sum + one[part], 0);
+  if (memory.workers.length === 0) return memory;
+  return {
+    ...memory,
+    weights: Math.max(0, memory.weights - away('weights')),
+    kvK: Math.max(0, memory.kvK + memory.kvV - away('context')),
+    kvV: 0,
+    compute: Math.max(0, memory.compute - away('compute')),
+  };
 }
 
 function weightsLabel({ draft, projector }: Memory): string {

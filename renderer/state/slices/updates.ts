@@ -1,5 +1,5 @@
 /** New versions of the app, and what is new in this one. Whether they are looked for is a setting. */
-import type { UpdateStatus } from '../../../electron/contract/lib/updates';
+import type { UpdateStatus } from '../../../electron/contract/lib/domains/updates';
 import type { AppState } from '../appState';
 import type { Tools } from '../slice';
 

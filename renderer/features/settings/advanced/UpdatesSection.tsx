@@ -4,7 +4,7 @@ import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { useEffect } from 'react';
 import { toast } from 'sonner';
-import type { UpdateStatus } from '../../../../electron/contract/lib/updates';
+import type { UpdateStatus } from '../../../../electron/contract/lib/domains/updates';
 import type { Settings } from '../../../../electron/contract/settings';
 import { selectFound, selectUpdates } from '../../../state/slices/updates';
 import { useActions, useApp } from '../../../state/useApp';

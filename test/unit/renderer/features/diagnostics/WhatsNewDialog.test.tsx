@@ -2,7 +2,7 @@
 /** What is new after an update: not at the first start, once, and gone when it is closed. */
 import { act, fireEvent, screen, waitFor } from '@testing-library/react';
 import { expect, it } from 'vitest';
-import type { UpdateStatus } from '@/electron/contract/lib/updates';
+import type { UpdateStatus } from '@/electron/contract/lib/domains/updates';
 import { WhatsNewDialog } from '@/renderer/features/diagnostics/DiagnosticsDialog';
 import { rendered } from '@/test/fixtures/renderer/rendered';
 

@@ -11,6 +11,7 @@ const gib = 1024 ** 3;
 /** 16 GiB, 10 GiB available, of which 3.5 are pages of a model of 4 GiB that the app has mapped. */
 const machine: Memory = {
   weights: 4 * gib,
+  workers: [],
   weightsMapped: 4 * gib,
   kvK: gib / 2,
   kvV: gib / 2,

@@ -1,8 +1,8 @@
 /** New versions of the app: whether they are looked for at all is a setting, off at first. */
 import { z } from 'zod';
-import { errorPayloadSchema } from '../errors';
-import { nothing, operation } from '../limits';
-import type { EventMap, OperationMap } from '../rpc';
+import { errorPayloadSchema } from '../../errors';
+import { nothing, operation } from '../../limits';
+import type { EventMap, OperationMap } from '../../rpc';
 
 const newsSchema = z.object({
   version: z.string(),

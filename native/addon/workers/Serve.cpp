@@ -1,0 +1,54 @@
+#include "workers/Serve.h"
+
+#include "context/internals.h"
+#include "workers/Operation.h"
+
+#include "ggml-backend.h"
+#include "ggml-rpc.h"
+
+#include <cstdlib>
+#include <thread>
+
+namespace concertina {
+namespace {
+
+std::vector<ggml_backend_dev_t> ownDevices() {
+    std::vector<ggml_backend_dev_t> devices;
+    for (size_t i = 0; i < ggml_backend_dev_count(); i++) {
+        if (isGpu(ggml_backend_dev_get(i))) devices.push_back(ggml_backend_dev_get(i));
+    }
+    if (devices.empty()) devices.push_back(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU));
+    return devices;
+}
+
+} // namespace
+
+std::vector<ServedDevice> servedDevices() {
+    std::vector<ServedDevice> served;
+    for (ggml_backend_dev_t device : ownDevices()) {
+        size_t free = 0, total = 0;
+        ggml_backend_dev_memory(device, &free, &total);
+        served.push_back({ ggml_backend_dev_description(device), !isGpu(device), free, total });
+    }
+    return served;
+}
+
+void serveWorker(int port, int threads) {
+    std::thread([port, threads] {
+        std::vector<ggml_backend_dev_t> devices = ownDevices();
+        const std::string endpoint = "127.0.0.1:" + std::to_string(port);
+        ggml_backend_rpc_start_server(
+            endpoint.c_str(), nullptr, static_cast<size_t>(threads), devices.size(), devices.data());
+        std::_Exit(1); // it returns only where it cannot serve, and this process does nothing else
+    }).detach();
+}
+
+bool servedComputes(int device, const std::string & operation) {
+    const std::vector<ggml_backend_dev_t> devices = ownDevices();
+    if (device < 0 || static_cast<size_t>(device) >= devices.size()) return false;
+    const auto read = readOperation(operation);
+    return read && !hasPointers(read->tensor) &&
+           ggml_backend_dev_supports_op(devices[static_cast<size_t>(device)], read->tensor);
+}
+
+} // namespace concertina

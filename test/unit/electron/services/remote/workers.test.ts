@@ -1,0 +1,231 @@
+/** A worker and who uses it, over real sockets; in place of the process with the devices stands one that echoes what it is sent. */
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import type { Capabilities } from '@/electron/contract/engine';
+import type { ConcertinaError } from '@/electron/contract/errors';
+import { greetingOf } from '@/electron/contract/lib/domains/workers';
+import { parseWorker } from '@/electron/server/workerCommand';
+import type { CrashReport } from '@/electron/services/engine/engineHost';
+import type { ProcessTransport } from '@/electron/services/engine/engineTransport';
+import { Emitter } from '@/electron/services/lib/emitter';
+import { silentLogger } from '@/electron/services/lib/logger';
+import { Unsaved } from '@/electron/services/lib/unsaved';
+import { WorkerFront } from '@/electron/services/remote/workerFront';
+import { WorkerService } from '@/electron/services/remote/workerService';
+import { capabilities } from '../../../../fixtures/samples';
+import { temporaryFolder } from '../../../../fixtures/temporary';
+
+const build = 'abcd';
+const rpc = Buffer.from([14, 1, 2, 3]);
+const waiting = { timeout: 60_000, interval: 5 };
+
+/** The process with the devices. `end`: it dies */
+class FakeDevices implements ProcessTransport {
+  readonly pid = 1;
+  private readonly messages: ((message: unknown) => void)[] = [];
+  private readonly exits: ((exit: { code: number; signal: null }) => void)[] = [];
+  private readonly sockets = new Set<Socket>();
+  private server: Server | null = null;
+
+  constructor(private readonly own = build) {
+    queueMicrotask(() => this.say({ type: 'event', name: 'onReady', payload: { problem: null } }));
+  }
+
+  send(message: unknown): void {
+    const { id, name, input } = message as { id: number; name: string; input: { port: number; operation: string } };
+    const answers: Record<string, unknown> = {
+      devices: { build: this.own, devices: [{ name: 'CPU', cpu: true, free: 1000, total: 2000 }] },
+      computes: { yes: input?.operation === 'aa' },
+    };
+    if (name === 'serve') {
+      this.server = createServer((socket) => {
+        this.sockets.add(socket.on('error', () => undefined));
+        socket.pipe(socket);
+      }).listen(input.port, '127.0.0.1');
+    }
+    this.say({ type: 'answer', id, envelope: { ok: true, value: answers[name] } });
+  }
+
+  onMessage = (listener: (message: unknown) => void) => void this.messages.push(listener);
+  onOutput = () => undefined;
+  onExit = (listener: (exit: { code: number; signal: null }) => void) => void this.exits.push(listener);
+  kill = () => this.end();
+
+  end(): void {
+    this.server?.close();
+    for (const socket of this.sockets) socket.destroy();
+    for (const tell of this.exits.splice(0)) tell({ code: 1, signal: null });
+  }
+
+  private say(message: unknown): void {
+    for (const listener of this.messages) listener(message);
+  }
+}
+
+async function startFront(port = 0, own = build) {
+  const started: FakeDevices[] = [];
+  const open = () => {
+    const devices = new FakeDevices(own);
+    started.push(devices);
+    return devices;
+  };
+  const front = await WorkerFront.start({
+    ...{ host: '127.0.0.1', port, threads: 1, version: '1', open, log: () => undefined },
+  });
+  onTestFinished(() => front.close());
+  return { front, started };
+}
+
+async function peer(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  return socket;
+}
+
+async function said(socket: Socket, line: string | Buffer): Promise<string> {
+  socket.write(line);
+  const [bytes] = await once(socket, 'data');
+  return String(bytes).trim();
+}
+
+async function serviceWith(addresses: string[], hostBuild = build) {
+  const ended: ConcertinaError[] = [];
+  const host = {
+    ...{ ready: new Emitter<Capabilities | null>(), crashed: new Emitter<CrashReport>(), state: 'ready' as const },
+    ...{ capabilities: { ...capabilities, buildHash: hostBuild }, blame: (() => null) as never },
+    endFor: (error: ConcertinaError) => void ended.push(error),
+  };
+  const service = new WorkerService({
+    ...{ path: join(await temporaryFolder(), 'workers.json'), host, loaded: () => true, log: silentLogger },
+    unsaved: new Unsaved(),
+    times: { pingMs: 20, limitMs: 20_000, againMs: [20] },
+  });
+  onTestFinished(() => service.close());
+  await service.open();
+  for (const address of addresses) await service.handlers['workers.add']({ address });
+  const blame = () => (host.blame as () => Promise<ConcertinaError | null> | null)();
+  return { service, ended, blame };
+}
+
+const addressOf = ({ port }: WorkerFront) => `127.0.0.1:${port}`;
+
+it('a worker takes RPC beside an open conversation of the same build, and cuts off whatever else comes', async () => {
+  const { front } = await startFront();
+  const early = await peer(front.port);
+  early.write(rpc);
+  await once(early, 'close');
+  for (const noise of ['GET / HTTP/1.1\r\n\r\n', 'concertina-worker 1 nothing\n', `c${'x'.repeat(70_000)}`]) {
+    const other = await peer(front.port);
+    other.write(noise);
+    await once(other, 'close');
+  }
+
+  const talk = await peer(front.port);
+  const { devices } = JSON.parse(await said(talk, `${greetingOf(build)}\n`));
+  expect(devices).toEqual([{ name: 'CPU', cpu: true, free: 1000, total: 2000 }]);
+  expect(await said(talk, 'ping\n')).toBe('pong');
+  expect(await said(talk, 'computes 0 aa\n')).toBe('yes');
+  expect(await said(talk, 'computes 0 bb\n')).toBe('no');
+  const stream = await peer(front.port);
+  expect(Buffer.from(await said(stream, rpc))).toEqual(rpc);
+  expect(JSON.parse(await said(talk, 'devices\n'))).toMatchObject({ inUse: true });
+  talk.write('rm -rf\n');
+  await once(talk, 'close');
+});
+
+it('a second client waits for its turn, and all are cut off when the devices are lost', async () => {
+  const { front, started } = await startFront();
+  const talk = await peer(front.port);
+  await said(talk, `${greetingOf(build)}\n`);
+  const first = await peer(front.port);
+  await said(first, rpc);
+  const second = await peer(front.port);
+  let answered = false;
+  second.once('data', () => {
+    answered = true;
+  });
+  second.write(rpc);
+  expect(await said(talk, 'ping\n')).toBe('pong');
+  expect(answered).toBe(false);
+  first.destroy();
+  await once(second, 'data');
+
+  vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
+  started[0]?.end();
+  await Promise.all([once(second, 'close'), once(talk, 'close')]);
+  const again = await peer(front.port);
+  expect(JSON.parse(await said(again, `${greetingOf(build)}\n`))).toMatchObject({ build, inUse: false });
+  expect(started.length).toBe(2);
+});
+
+it('a worker of another build is refused, and both sides say which', async () => {
+  const { front } = await startFront(0, 'ef01');
+  const { service } = await serviceWith([addressOf(front)]);
+  await vi.waitFor(() => expect(service.list()[0]?.state).toBe('refused'), waiting);
+  const [status] = service.list();
+  expect(status?.error?.message).toContain('ef01 in place of abcd');
+  expect(service.devices()).toEqual([]);
+  expect((await service.forLoad()).missing[0]).toContain('ef01');
+});
+
+it('a load takes the workers that are there, and says which are not', async () => {
+  const { front } = await startFront();
+  const gone = await startFront();
+  const lost = addressOf(gone.front);
+  await gone.front.close();
+  const { service } = await serviceWith([addressOf(front), lost]);
+  const { workers, missing } = await service.forLoad();
+  expect(workers).toMatchObject([{ endpoint: addressOf(front), device: 0, cpu: true, free: 1000 }]);
+  expect(workers[0]?.name).toBe(`${addressOf(front)} (CPU)`);
+  expect(missing).toHaveLength(1);
+  expect(missing[0]).toContain(lost);
+  expect(service.list()).toMatchObject([
+    { state: 'ready', inUse: true, version: '1' },
+    { state: 'lost', inUse: false },
+  ]);
+});
+
+it('the loss of a worker with layers of the model ends the engine, and is blamed for its end; without any it is not', async () => {
+  const { front } = await startFront();
+  const other = await startFront();
+  const address = addressOf(front);
+  const { service, ended, blame } = await serviceWith([address]);
+  await service.forLoad();
+  await service.handlers['workers.add']({ address: addressOf(other.front) });
+  await vi.waitFor(() => expect(service.list()[1]?.state).toBe('ready'), waiting);
+  expect(await blame()).toBeNull();
+  await other.front.close();
+  await vi.waitFor(() => expect(service.list()[1]?.state).toBe('lost'), waiting);
+  expect(ended).toEqual([]);
+
+  await front.close();
+  await vi.waitFor(() => expect(ended).toHaveLength(1), waiting);
+  expect(ended[0]).toMatchObject({ code: 'worker-lost' });
+  expect(ended[0]?.message).toContain(address);
+  expect((await blame())?.message ?? '').toContain(address);
+});
+
+it('a worker that another app uses takes no part', async () => {
+  const { front } = await startFront();
+  const talk = await peer(front.port);
+  await said(talk, `${greetingOf(build)}\n`);
+  const stream = await peer(front.port);
+  await said(stream, rpc);
+  const { service } = await serviceWith([addressOf(front)]);
+  const { workers, missing } = await service.forLoad();
+  expect(workers).toEqual([]);
+  expect(missing[0]).toContain('is used by another app');
+});
+
+it('another address than the loopback interface has to be asked for twice', () => {
+  expect(parseWorker([])).toEqual({ host: '127.0.0.1', port: 50_052, threads: 0 });
+  expect(() => parseWorker(['--host', '0.0.0.0'])).toThrow(/can run programs on this machine/);
+  expect(parseWorker(['--host', '10.8.0.2', '--open-to-network']).host).toBe('10.8.0.2');
+  expect(() => parseWorker(['--open-to-network'])).toThrow(/--host/);
+  expect(() => parseWorker(['--host', 'example'])).toThrow(/IP address/);
+  expect(() => parseWorker(['--port', '70000'])).toThrow(/65535/);
+});
