@@ -4,9 +4,8 @@ import type { ApiStatus } from '../../electron/contract/api';
 import type { WaitingList } from '../../electron/contract/chatOperations';
 import type { AnswerStats, Chat, ChatSummary, PromptBudget, TrashedChat } from '../../electron/contract/chats';
 import type { CheckPlan, ComparePlan, CompareRun, CompareSummary } from '../../electron/contract/compare/compare';
-import type { AppInfo } from '../../electron/contract/contract';
 import type { DocumentInfo, DocumentJob, DocumentUsage, SearchModel, Section } from '../../electron/contract/documents';
-import type { EngineStatus, LiveStats, Memory, SavedSession } from '../../electron/contract/engine';
+import type { LiveStats, Memory, SavedSession } from '../../electron/contract/engine';
 import type { ErrorPayload } from '../../electron/contract/errors';
 import type { ContextFit } from '../../electron/contract/fit';
 import type {
@@ -27,6 +26,7 @@ import { type MachineProfile, type Power, unknownPower } from '../../electron/co
 import type { AddModelsResult, AddProgress, ModelEntry, ModelPlaces } from '../../electron/contract/models';
 import type { CacheChoice, ContextSettings, ModelDefaults, Settings } from '../../electron/contract/settings';
 import type { Connection } from '../bridge/client';
+import type { EngineSlice } from './lib/engine';
 import type { ShelfState } from './lib/shelf';
 import { emptySparkline, type Sparkline } from './lib/sparkline';
 import type { ToolsState } from './lib/tools';
@@ -339,31 +339,6 @@ export const initialDownloads: DownloadsState = { list: null, starting: [], prob
 export function fileKey({ repo, file }: { repo: string; file: string }): string {
   return `${repo} ${file}`;
 }
-
-interface EngineSlice {
-  /** null until the services have answered */
-  status: EngineStatus | null;
-  info: AppInfo | null;
-  connection: Connection;
-  /** what the disk did not take yet, and what to do; null: everything is on disk */
-  unsaved: ErrorPayload | null;
-  /** the engine died and is back; shown until the person has seen it */
-  recovered: boolean;
-  /** a model that could not be had, which the person has read about */
-  closedRefusal: EngineStatus['refused'];
-  /** notices of this start that the person has closed */
-  closedNotices: readonly string[];
-}
-
-export const initialEngine: EngineSlice = {
-  status: null,
-  info: null,
-  connection: { phase: 'connecting', retryAt: null },
-  unsaved: null,
-  recovered: false,
-  closedRefusal: null,
-  closedNotices: [],
-};
 
 /** For features, which do not reach past the state. */
 export type ConnectionPhase = Connection['phase'];

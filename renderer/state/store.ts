@@ -13,7 +13,6 @@ import {
   initialConversation,
   initialDocuments,
   initialDownloads,
-  initialEngine,
   initialHub,
   initialKept,
   initialMachine,
@@ -26,6 +25,7 @@ import {
   initialUpdates,
   initialWaiting,
 } from './appState';
+import { initialEngine } from './lib/engine';
 import { initialShelf } from './lib/shelf';
 import { initialTools } from './lib/tools';
 import type { Tools } from './slice';

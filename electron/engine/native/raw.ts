@@ -114,7 +114,9 @@ interface ModelLimits {
   maxExperts: number;
 }
 
-export interface RawAddon extends Pick<Engine, 'selfTest' | 'memories'>, Omit<DeviceServer, 'capabilities'> {
+export interface RawAddon
+  extends Pick<Engine, 'selfTest' | 'memories'>,
+    Omit<DeviceServer, 'capabilities' | 'memories'> {
   Cancellation: new () => RawCancellation;
   readonly modelLimits: ModelLimits;
   /** "Q4_K - Medium"; `fileType`: `general.file_type` of a header */

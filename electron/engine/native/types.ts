@@ -339,8 +339,7 @@ export interface Engine {
 }
 
 /** This machine's devices for models of other machines. */
-export interface DeviceServer {
-  capabilities(): Capabilities;
+export interface DeviceServer extends Pick<Engine, 'capabilities' | 'memories'> {
   /** its GPUs, or without any its CPU */
   servedDevices(): ServedDevice[];
   /** Serves them over upstream's RPC on a port of the loopback interface, until the process ends: also where the port cannot be had. */

@@ -70,6 +70,13 @@ std::vector<KernelUse> gpuKernels(const Model & model, ggml_type typeK, ggml_typ
 std::vector<KernelUse> gpuKernels(const Model &, ggml_type, ggml_type, uint32_t) { return {}; }
 #endif
 
+bool isSpread(const Model & model) {
+    for (int32_t layer = 0; layer < llama_model_n_layer(model.handle); layer++) {
+        if (workerOf(deviceOfLayer(model.handle, layer))) return true;
+    }
+    return false;
+}
+
 std::string ofWeights() {
     if (ggml_cpu_has_avx512()) return "avx512";
     if (ggml_cpu_has_avx2()) return "avx2";
@@ -82,6 +89,7 @@ std::vector<KernelUse> kernelUses(const Model & model, ggml_type typeK, ggml_typ
     std::vector<KernelUse> uses;
     // the output layer is the first to go to the GPU, and counts as one
     if (model.gpuLayers > 1) uses = gpuKernels(model, typeK, typeV, nCtx);
+    if (isSpread(model)) uses.push_back({ "RPC", 0, "worker", "chosen on the machine that has the layer" });
     if (uses.empty() || model.gpuLayers <= llama_model_n_layer(model.handle)) uses.push_back(cpuKernel());
     return uses;
 }

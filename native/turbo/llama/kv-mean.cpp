@@ -200,7 +200,7 @@ constexpr const char * reason_own_path = "the model's attention writes its cache
 constexpr const char * reason_blocks_gpu =
     "a GPU holds a part of the cache, and its attention takes one constant for all positions";
 constexpr const char * reason_blocks_worker =
-    "a worker holds a part of the cache, to which one constant for all positions is sent";
+    "a worker holds a part of the cache, and its attention takes one constant for all positions";
 constexpr const char * reason_blocks_flash = "flash attention is off, without which one constant serves all positions";
 constexpr const char * reason_split = "the cache is split by tensors over several devices";
 

@@ -65,7 +65,7 @@ export function EngineMeter() {
             </span>
           )}
           <span data-testid="meter-backend" data-backend={capabilities.backend} data-simd={capabilities.simd}>
-            {capabilities.backend}
+            {context && isSpread(context) ? t`Workers` : capabilities.backend}
             <span className="max-md:hidden">
               {' '}
               {context?.gpuLayers ? offloadText(context) : simdName(capabilities.simd)}
@@ -143,7 +143,7 @@ function ContextRows({ context }: { context: LoadedContext }) {
         </div>
       )}
       {centring && <Row name={t`Centering`}>{centring}</Row>}
-      <Row name={t`Layers on the GPU`}>
+      <Row name={isSpread(context) ? t`Layers on GPUs and workers` : t`Layers on the GPU`}>
         <span data-testid="details-layers">{offloadText(context)}</span>
       </Row>
       {attentionText(context) && <Row name={t`Attention runs on`}>{attentionText(context)}</Row>}
@@ -302,6 +302,11 @@ export function kernelLines({ kernels }: LoadedContext): KernelLine[] {
 }
 
 // Where the layers lie and where their attention runs, in few words.
+
+/** Other machines hold layers of the model. */
+function isSpread({ attention }: LoadedContext): boolean {
+  return attention.some(({ layerBackend }) => layerBackend === 'RPC');
+}
 
 /** "33/33" */
 export function offloadText({ gpuLayers, layers }: LoadedContext): string {

@@ -169,6 +169,15 @@ function MemoryDetails({ memory, parts }: { memory: Memory; parts: readonly Memo
             </Trans>
           </span>
         )}
+        {memory.workers.map(({ name, weights, context: cache, compute }) => (
+          <span key={name} className="block" data-testid="meter-worker" data-cache={cache}>
+            <Trans>
+              at {name}: <span className="whitespace-nowrap">weights {formatBytes(weights)},</span>{' '}
+              <span className="whitespace-nowrap">cache {formatBytes(cache)},</span>{' '}
+              <span className="whitespace-nowrap">buffers {formatBytes(compute)}</span>
+            </Trans>
+          </span>
+        ))}
       </p>
       <h2 className="mt-4 font-serif text-base text-ink">{t`This computer, ${formatBytes(memory.total)}`}</h2>
       <StackedBar parts={parts} className="mt-2 h-2.5 w-full" />

@@ -32,6 +32,7 @@ import { HubSection } from './advanced/HubSection';
 import { MachineSection } from './advanced/MachineSection';
 import { UpdatesSection } from './advanced/UpdatesSection';
 import { VariablesSection } from './advanced/VariablesSection';
+import { WorkersSection } from './advanced/WorkersSection';
 import { PresetSection } from './chat/PresetSection';
 import { PromptSection } from './chat/PromptSection';
 import { SamplingSection } from './chat/SamplingSection';
@@ -145,6 +146,9 @@ function AdvancedTab({ template, lookForUpdates }: Settings) {
       </Section>
       <Section title={t`This machine`}>
         <MachineSection />
+      </Section>
+      <Section title={t`Workers`}>
+        <WorkersSection />
       </Section>
       <Section title={t`Chat template`}>
         <VariablesSection template={template} />

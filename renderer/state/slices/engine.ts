@@ -2,6 +2,7 @@ import { t } from '@lingui/core/macro';
 import type { AppInfo } from '../../../electron/contract/contract';
 import type { EngineState, EngineStatus } from '../../../electron/contract/engine';
 import type { ErrorPayload } from '../../../electron/contract/errors';
+import type { WorkerStatus } from '../../../electron/contract/lib/domains/workers';
 import type { MachineProgress } from '../../../electron/contract/machine';
 import { type Connection, errorPayloadOf } from '../../bridge/client';
 import type { AppState } from '../appState';
@@ -25,6 +26,7 @@ export function createEngineActions({ client, get, patch, report }: Tools) {
 
   return {
     receive,
+    receiveWorkers: (workers: readonly WorkerStatus[]) => patch('engine', { workers }),
     receiveInfo: (info: AppInfo) => patch('engine', { info }),
     receiveUnsaved: ({ error }: { error: ErrorPayload | null }) => patch('engine', { unsaved: error }),
     receiveConnection: (connection: Connection) => patch('engine', { connection }),
@@ -37,6 +39,12 @@ export function createEngineActions({ client, get, patch, report }: Tools) {
     diagnostics: () => textOf('app.diagnostics'),
     /** null: as above */
     thirdPartyNotices: () => textOf('app.thirdPartyNotices'),
+
+    /** of another machine; the list tells what came of it. @returns why it is not on the list; null: it is */
+    addWorker: (address: string): Promise<ErrorPayload | null> =>
+      client.call('workers.add', { address }).then(() => null, errorPayloadOf),
+    removeWorker: (address: string) => client.call('workers.remove', { address }).catch(report),
+    switchWorker: (address: string, on: boolean) => client.call('workers.use', { address, on }).catch(report),
 
     /** `force`: even when the model does not fit into the memory */
     async reload(force = false): Promise<void> {
@@ -95,6 +103,7 @@ export const selectRefusal = ({ engine }: AppState) => {
   const refused = engine.status?.refused ?? null;
   return refused === engine.closedRefusal ? null : refused;
 };
+export const selectWorkers = (state: AppState) => state.engine.workers;
 export const selectAppInfo = (state: AppState) => state.engine.info;
 export const selectHeadless = (state: AppState) => state.engine.info?.headless ?? false;
 export const selectResting = (state: AppState) => state.engine.status?.resting ?? false;
