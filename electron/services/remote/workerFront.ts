@@ -28,8 +28,9 @@ const silentMs = 10_000;
 const mostConnections = 64;
 /** upstream's server has bound its port by then */
 const startMs = 10_000;
-/** a process that ends sooner would end again */
+/** a process that ends sooner, so many times in a row, would end again */
 const soonMs = 2000;
+const mostSoonEnds = 3;
 
 export interface WorkerOptions {
   host: string;
@@ -59,6 +60,7 @@ export class WorkerFront {
   /** the RPC connection that is served, and those behind it: upstream serves one after the other */
   private turn: Promise<void> = Promise.resolve();
   private served = 0;
+  private soonEnds = 0;
   private closed = false;
 
   /** Resolves when it listens. Rejects with `engine-unavailable`, and with what the system says of the address. */
@@ -135,11 +137,12 @@ export class WorkerFront {
   /** Whoever used it has lost what was there: no connection goes on as if nothing had happened. */
   private onLost(ended: string, soon: boolean): void {
     for (const socket of this.sockets) socket.destroy();
-    if (soon) {
+    this.options.log(`${ended}.`);
+    this.soonEnds = soon ? this.soonEnds + 1 : 0;
+    if (this.soonEnds === mostSoonEnds) {
       this.failed.emit(new ConcertinaError('engine-unavailable', msg`${{ ended }} as soon as it was started.`));
       return;
     }
-    this.options.log(`${ended} and is started again.`);
     this.devices = this.begin();
     this.devices.catch((error) => this.failed.emit(error));
   }

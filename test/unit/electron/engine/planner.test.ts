@@ -171,6 +171,29 @@ test('a GPU has a budget of its own; one that shares the memory counts in both',
   expect(budgetsOf([host, card], { ram, memories: [], held })).toHaveLength(1);
 });
 
+test('a worker has a budget of its own; what our model holds there was free when it was greeted', async () => {
+  const engine = engineOf();
+  engine.estimate.mockImplementation(async (_path: string, _layers: number, { nCtx }) => {
+    const devices = [use({ weights: GiB }), use({ name: 'there', kind: 'worker', weights: 3 * GiB, context: 2 * GiB })];
+    return { ...plan, nCtx, trained: 131_072, devices };
+  });
+  const held = [use({ name: 'there', kind: 'worker', weights: 7 * GiB })];
+  const planner = new MemoryPlanner(
+    () => engine,
+    () => held,
+    () => machine(8 * GiB),
+  );
+  const workers = (free: number) => [{ endpoint: 'a:1', device: 0, name: 'there', cpu: true, free, total: 16 * GiB }];
+  const { fits, budgets } = await planner.fit({ path: '/m', context, workers: workers(6 * GiB) });
+  expect(fits).toBe(true);
+  expect(budgets).toMatchObject([
+    { kind: 'ram', needed: GiB },
+    { kind: 'worker', name: 'there', needed: 5 * GiB, available: 6 * GiB - reserveOf('worker', 16 * GiB) },
+  ]);
+  expect(engine.estimate.mock.lastCall?.[3]).toEqual(workers(6 * GiB));
+  await expect(planner.check({ path: '/m', context, workers: workers(4 * GiB) })).rejects.toThrow(/fit into there/);
+});
+
 test.each([
   ['weights', { weights: 9 * GiB }, '9.0 GiB'],
   ['KV cache', { weights: GiB, context: 9 * GiB }, '10.0 GiB'],

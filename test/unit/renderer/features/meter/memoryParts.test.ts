@@ -53,6 +53,14 @@ describe('the parts of the memory', () => {
       { weights: 3.75, kv: 1, compute: 0.375, engine: 0.375, app: 0.5, other: 3.5, free: 6.5 },
     ],
     [
+      'leave out what lies on other machines',
+      {
+        ...{ weights: 6 * gib, kvK: 0.75 * gib, kvV: 0.75 * gib, compute: gib / 2 },
+        workers: [{ name: 'there', weights: 2 * gib, context: gib / 2, compute: gib / 4 }],
+      },
+      { weights: 3.5, kv: 1, compute: 0.25, engine: 0.25, app: 0.5, other: 4, free: 6.5 },
+    ],
+    [
       'are no larger than what has been touched',
       { resident: { own: 1.1 * gib, weights: 0 } },
       { weights: 0, kv: 1, compute: expect.closeTo(0.1), engine: 0, app: 0.5, other: expect.closeTo(4.4), free: 10 },
