@@ -1,7 +1,7 @@
 /** A model over workers says what it says in one process; its cache lies where its layers do, whatever its types, and as was estimated. */
 import fs from 'node:fs';
 import path from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import type { WorkerDevice } from '@/electron/contract/lib/domains/workers';
 import type { Context, Model } from '@/electron/engine/native/types';
 import { bundleProcesses } from '../processes';
@@ -93,6 +93,24 @@ it('a machine without a GPU keeps a share of the layers, and says what a worker 
   // two thirds of nine
   expect(context.effective).toMatchObject({ gpuLayers: 6, recent: { tokens: 0 } });
   expect(context.effective.recent.reason).toContain('worker');
+});
+
+it('a device that is no CPU is asked what it can compute', async () => {
+  const front = (await startWorkers(1))[0];
+  const workers = (await devicesOf(front ? [front] : [])).map((one) => ({ ...one, cpu: false }));
+  const asked = vi.spyOn(front as unknown as { answerTo(line: string): unknown }, 'answerTo');
+  const { devices } = await engine().estimate(tinyModel, all, optionsOf('turbo4'), workers);
+  expect(devices.find(({ kind }) => kind === 'worker')?.context).toBeGreaterThan(0);
+  const before = asked.mock.calls.length;
+  expect(before).toBeGreaterThan(0);
+  const [alone, split] = [await contextOver([], 'turbo4'), await contextOver(workers, 'turbo4')];
+  expect(split.context.effective.typeK.effective).toBe('turbo4');
+  const said = await answer(split.context, question(), greedy({ maxTokens: 8 }));
+  expect(said.result.text).toBe((await answer(alone.context, question(), greedy({ maxTokens: 8 }))).result.text);
+  // a longer answer has the same operations
+  const after = asked.mock.calls.length;
+  await answer(split.context, question(), greedy({ maxTokens: 16 }));
+  expect(asked.mock.calls.length - after).toBeLessThan(50);
 });
 
 it('a worker that is not there is an error, and not the end of the process', async () => {
