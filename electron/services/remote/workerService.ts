@@ -40,6 +40,8 @@ export class WorkerService {
   private readonly links = new Map<string, WorkerLink>();
   /** that the model in use has layers at */
   private used = new Set<string>();
+  /** the model was lost with them: the next load goes without, or one that dies of a model would end every load of it */
+  private readonly lost = new Set<string>();
 
   constructor(private readonly parts: WorkerParts) {
     this.file = new JsonFile({
@@ -112,6 +114,7 @@ export class WorkerService {
     const missing = wanted.flatMap((link) => this.whyMissing(link) ?? []);
     const workers = this.devices();
     this.used = new Set(workers.map(({ endpoint }) => endpoint));
+    this.lost.clear();
     this.changed.emit(this.list());
     return { workers, missing };
   }
@@ -133,6 +136,8 @@ export class WorkerService {
   private whyMissing({ address, state, error, inUse }: WorkerLink): string | null {
     if (state === 'ready' && inUse && !this.used.has(address))
       return `The worker ${address} is used by another app, and takes no part. Load the model again when it is free.`;
+    if (state === 'ready' && this.lost.has(address))
+      return `The worker ${address} was lost with the model, and takes no part. It is there again: load the model again to use it.`;
     if (state === 'ready') return null;
     return `${error?.message ?? `The worker ${address} has not answered.`} It takes no part.`;
   }
@@ -140,7 +145,15 @@ export class WorkerService {
   /** Which worker was lost, where one ended the engine's process: upstream's client does that. */
   private blame(): Promise<ConcertinaError | null> | null {
     const links = [...this.used].flatMap((address) => this.links.get(address) ?? []);
-    return links.length === 0 ? null : firstLost(links);
+    return links.length === 0 ? null : this.firstLost(links);
+  }
+
+  private async firstLost(links: WorkerLink[]): Promise<ConcertinaError | null> {
+    const there = await Promise.all(links.map((link) => link.check()));
+    const gone = links.find((_, index) => !there[index]);
+    if (!gone) return null;
+    this.lost.add(gone.address);
+    return gone.error ?? gone.lostError('it does not answer.');
   }
 
   /** The links are those of the list, once the engine has told which build it is. */
@@ -170,15 +183,13 @@ export class WorkerService {
   private onLost({ address, error }: WorkerLink): void {
     if (!this.used.has(address) || !error) return;
     this.parts.log.warn(error.message);
-    if (this.parts.loaded()) this.parts.host.endFor(error);
-    else this.used.delete(address);
+    if (!this.parts.loaded()) {
+      this.used.delete(address);
+      return;
+    }
+    this.lost.add(address);
+    this.parts.host.endFor(error);
   }
-}
-
-async function firstLost(links: WorkerLink[]): Promise<ConcertinaError | null> {
-  const there = await Promise.all(links.map((link) => link.check()));
-  const lost = links.find((_, index) => !there[index]);
-  return lost ? (lost.error ?? lost.lostError('it does not answer.')) : null;
 }
 
 function tooMany(): ConcertinaError {

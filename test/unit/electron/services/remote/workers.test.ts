@@ -1,6 +1,6 @@
 /** A worker and who uses it, over real sockets; in place of the process with the devices stands one that echoes what it is sent. */
 import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Capabilities } from '@/electron/contract/engine';
@@ -13,6 +13,7 @@ import { Emitter } from '@/electron/services/lib/emitter';
 import { silentLogger } from '@/electron/services/lib/logger';
 import { Unsaved } from '@/electron/services/lib/unsaved';
 import { WorkerFront } from '@/electron/services/remote/workerFront';
+import { WorkerLink } from '@/electron/services/remote/workerLink';
 import { WorkerService } from '@/electron/services/remote/workerService';
 import { capabilities } from '../../../../fixtures/samples';
 import { temporaryFolder } from '../../../../fixtures/temporary';
@@ -206,6 +207,46 @@ it('the loss of a worker with layers of the model ends the engine, and is blamed
   expect(ended[0]).toMatchObject({ code: 'worker-lost' });
   expect(ended[0]?.message).toContain(address);
   expect((await blame())?.message ?? '').toContain(address);
+});
+
+it('the load after a loss goes without that worker, even if it is there again, and the one after that has it', async () => {
+  const { front } = await startFront();
+  const address = addressOf(front);
+  const { service, ended } = await serviceWith([address]);
+  await service.forLoad();
+  await front.close();
+  await vi.waitFor(() => expect(ended).toHaveLength(1), waiting);
+  await startFront(Number(address.split(':')[1]));
+  await vi.waitFor(() => expect(service.list()[0]?.state).toBe('ready'), waiting);
+  const { workers, missing } = await service.forLoad();
+  expect(workers).toEqual([]);
+  expect(missing[0]).toContain('It is there again');
+  expect((await service.forLoad()).workers).toHaveLength(1);
+});
+
+it('a worker that says nothing any more is lost', async () => {
+  const sockets: Socket[] = [];
+  const greeting = { build, version: '1', inUse: false, devices: [] };
+  const server = createServer((socket) => {
+    sockets.push(socket.on('error', () => undefined));
+    socket.once('data', () => {
+      socket.write(`${JSON.stringify(greeting)}\n`);
+      // the first ping, and no other
+      socket.once('data', () => socket.write('pong\n'));
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  const { port } = server.address() as AddressInfo;
+  const times = { pingMs: 5, limitMs: 60, againMs: [60_000] };
+  const link = new WorkerLink(`127.0.0.1:${port}`, build, times);
+  onTestFinished(() => link.close());
+  await new Promise<void>((resolve) => link.lost.on(resolve));
+  expect(link.state).toBe('lost');
+  expect(link.error?.message).toContain('did not answer');
 });
 
 it('a worker that another app uses takes no part', async () => {
