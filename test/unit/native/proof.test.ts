@@ -1,10 +1,11 @@
-/** `npm run proof:gpu` with stand-ins for the programs that need a GPU. */
+/** `npm run proof:gpu` with stand-ins for the programs that need a GPU, and the plot of what was measured on one. */
 
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { gpuPlot, PLOT, RESULTS } from '../../native/gpu/plot.mjs';
 import { countOperations, problemsOf } from '../../native/gpu/proof.mjs';
 
 const root = path.resolve(import.meta.dirname, '../../..');
@@ -50,4 +51,21 @@ it('says how to build what is missing, and that there is no GPU', () => {
   const none = proof({ 'gpu-tests': 'echo "FAIL no GPU was found"; exit 1', ...unused });
   expect(none.stderr).toMatch(/found no GPU/);
   expect(none.status).toBe(1);
+});
+
+it('plots what the tables of docs/gpu.md say', () => {
+  const results = JSON.parse(fs.readFileSync(RESULTS, 'utf8')) as Parameters<typeof gpuPlot>[0];
+  expect(fs.readFileSync(PLOT, 'utf8')).toBe(gpuPlot(results));
+
+  const rows = fs
+    .readFileSync(path.join(root, 'docs', 'gpu.md'), 'utf8')
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.replace(/\(.*\)/, '').trim()));
+  for (const { name, ...types } of results.decode) {
+    for (const [type, speeds] of Object.entries(types)) {
+      const cells = [type, ...speeds.map((speed) => `${speed ?? ''}`)];
+      const found = rows.some(([, ...row]) => cells.every((cell, at) => row[at] === cell));
+      expect(found, `${name}: ${cells.join(' | ')}`).toBe(true);
+    }
+  }
 });
