@@ -97,6 +97,14 @@ export class WorkerLink {
     );
   }
 
+  private absentError(why: string): ConcertinaError {
+    return new ConcertinaError(
+      'worker-lost',
+      msg`No worker answers at ${{ address: this.address }}: ${{ why }}`,
+      msg`Start “concertina worker” on that machine, and check the address and the tunnel. It is tried again by itself.`,
+    );
+  }
+
   private open(): void {
     const colon = this.address.lastIndexOf(':');
     const socket = connect(Number(this.address.slice(colon + 1)), this.address.slice(0, colon));
@@ -173,7 +181,7 @@ export class WorkerLink {
     const was = this.state;
     this.socket = null;
     this.pingMs = null;
-    const error = this.lostError(why);
+    const error = was === 'ready' ? this.lostError(why) : this.absentError(why);
     this.fail(error);
     if (was !== 'refused') {
       this.state = 'lost';

@@ -183,6 +183,7 @@ it('a load takes the workers that are there, and says which are not', async () =
   expect(workers[0]?.name).toBe(`${addressOf(front)} (CPU)`);
   expect(missing).toHaveLength(1);
   expect(missing[0]).toContain(lost);
+  expect(missing[0]).toContain('No worker answers');
   expect(service.list()).toMatchObject([
     { state: 'ready', inUse: true, version: '1' },
     { state: 'lost', inUse: false },
@@ -205,6 +206,7 @@ it('the loss of a worker with layers of the model ends the engine, and is blamed
   await front.close();
   await vi.waitFor(() => expect(ended).toHaveLength(1), waiting);
   expect(ended[0]).toMatchObject({ code: 'worker-lost' });
+  expect(ended[0]?.message).toContain('not there any more');
   expect(ended[0]?.message).toContain(address);
   expect((await blame())?.message ?? '').toContain(address);
 });
