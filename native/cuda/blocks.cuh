@@ -27,7 +27,7 @@ struct turbo_cuda_place {
     int base, odd;
 };
 
-// Word i of the codes of unit `unit` of turbo3: three words as they lie, the fourth of bits left over.
+// The codes of one unit of turbo3, 32 values: three words as they lie, the fourth of bits left over.
 template <typename F>
 static __device__ __forceinline__ void turbo_cuda_unit(const uint32_t * block, int unit, uint32_t (&w)[4]) {
     const int half = F::group == 128 ? unit / 2 : unit;
@@ -130,22 +130,22 @@ template <int first, int second> static __device__ __forceinline__ half2 turbo_c
     return __hfma2(s, __float2half2_rn(1.0f / 1024.0f), __float2half2_rn(135.0f / 8192.0f));
 }
 
-// Steps of the Walsh-Hadamard transform over groups of `n` lanes, from one lane apart on: a lane has every n-th of its values. `scale` is
-// that of the whole transform, of which steps over registers or shared memory may be left. The order of sums is upstream's (fwht.cu).
-template <int n> static __device__ __forceinline__ float turbo_cuda_rotate_lanes(float x, float scale, int lane) {
-    x *= scale;
+// The steps of the Walsh-Hadamard transform of D values that go over the lanes of a warp, each of which has every 32nd value; those over
+// registers or shared memory are left. The order of sums is upstream's (fwht.cu).
+template <int D> static __device__ __forceinline__ float turbo_cuda_rotate_lanes(float x, int lane) {
+    x *= D == 64 ? 0.125f : 0.08838834764831845f;
 #pragma unroll
-    for (int h = 1; h < n; h *= 2) {
+    for (int h = 1; h < 32; h *= 2) {
         const float other = __shfl_xor_sync(0xFFFFFFFFu, x, h);
         x = lane & h ? other - x : x + other;
     }
     return x;
 }
 
-// The same where each of D threads has one value; shared: [D]. All threads of the block call it, those from D on with anything.
+// All steps where each of D threads has one value; shared: [D]. All threads of the block call it, those from D on with anything.
 template <int D>
 static __device__ __forceinline__ float turbo_cuda_rotate_threads(float x, float * shared, int thread) {
-    x = turbo_cuda_rotate_lanes<32>(x, D == 64 ? 0.125f : 0.08838834764831845f, thread % 32);
+    x = turbo_cuda_rotate_lanes<D>(x, thread % 32);
 #pragma unroll
     for (int h = 32; h < D; h *= 2) {
         if (thread < D) { shared[thread] = x; }

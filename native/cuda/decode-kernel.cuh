@@ -117,9 +117,7 @@ __global__ void __launch_bounds__(32 * decode_shape<tiles>::warps, 1) turbo_cuda
         for (int j = 0; j < D / 32; ++j) { x[j] = row < p.n_rows ? q[lane + 32 * j] : 0.0f; }
         if (p.rotates_query) {
 #pragma unroll
-            for (int j = 0; j < D / 32; ++j) {
-                x[j] = turbo_cuda_rotate_lanes<32>(x[j], D == 64 ? 0.125f : 0.08838834764831845f, lane);
-            }
+            for (int j = 0; j < D / 32; ++j) { x[j] = turbo_cuda_rotate_lanes<D>(x[j], lane); }
 #pragma unroll
             for (int h = 1; h < D / 32; h *= 2) {
 #pragma unroll

@@ -78,7 +78,7 @@ __device__ __forceinline__ float over_positions_sum(float x) {
     return x;
 }
 
-// The factors of a block of K for lane t: even(i) for nibbles 0, 2, ... of word i, odd(i) for the others.
+// The factors of a block of K for lane t; pick: that of word i, for nibbles 0, 2, ... or (odd) for the others.
 template <typename F> struct key_factors {
     half2 of_02, of_13, less_02, less_13; // of quarters 0 and 2, 1 and 3; -1024 times as much
 
@@ -106,7 +106,7 @@ template <typename F> struct key_factors {
     }
 };
 
-// The factors of the blocks of V at two positions for lane row g, by word and nibble likewise.
+// The factors of the blocks of V at two positions for the lanes of row g; pick: the index of one, likewise.
 template <typename F> struct value_factors {
     half2 of[2], less[2];
 

@@ -16,7 +16,7 @@ __global__ void __launch_bounds__(32 * JOIN_WARPS)
     turbo_cuda_join_kernel(const float * parts, const float2 * meta, float * dst, int n_ranges, bool rotates) {
     constexpr int N = D / 32;
     __shared__ float shared[JOIN_WARPS][D];
-    __shared__ float2 state[JOIN_WARPS];
+    __shared__ float weight[JOIN_WARPS];
     const int lane = threadIdx.x;
     const int warp = threadIdx.y;
     ggml_cuda_pdl_lc();
@@ -41,14 +41,14 @@ __global__ void __launch_bounds__(32 * JOIN_WARPS)
     }
 #pragma unroll
     for (int j = 0; j < N; ++j) { shared[warp][N * lane + j] = sum[j]; }
-    if (lane == 0) { state[warp].x = l; }
+    if (lane == 0) { weight[warp] = l; }
     __syncthreads();
     const int i = 32 * warp + lane;
     float total = 0.0f, all = 0.0f;
 #pragma unroll
     for (int w = 0; w < JOIN_WARPS; ++w) {
         total += shared[w][i % D];
-        all += state[w].x;
+        all += weight[w];
     }
     float result = all > 0.0f ? total / all : 0.0f;
     if (rotates) {
