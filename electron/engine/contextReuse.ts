@@ -14,7 +14,12 @@ export class CarryOver {
   private file: string | null = null;
   private problem: string | null = null;
 
-  constructor(private readonly folder: string) {}
+  private readonly folder: string;
+
+  /** @param scratch where others keep their files, too */
+  constructor(scratch: string) {
+    this.folder = join(scratch, 'cache');
+  }
 
   get saved(): boolean {
     return this.file !== null;
@@ -26,7 +31,7 @@ export class CarryOver {
       await this.forget();
       await mkdir(this.folder, { recursive: true, mode: 0o700 });
       await this.checkSpace(expectedBytes(context));
-      const file = join(this.folder, 'cache');
+      const file = join(this.folder, 'cells');
       await context.saveSession(file);
       this.file = file;
     } catch (error) {

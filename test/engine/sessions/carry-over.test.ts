@@ -13,7 +13,14 @@ const first = `${filler(30)}${fact}\n\n${filler(20)}What is the special magic nu
 type Messages = GenerateRequest['messages'];
 
 /** A server with a chat: each question is asked below the answers before it. */
-function setUp(scratch = path.join(temporaryFolder(), 'scratch')) {
+/** Where an import has a file. */
+function sharedScratch(): string {
+  const folder = temporaryFolder();
+  fs.writeFileSync(path.join(folder, 'chats.jsonl'), '');
+  return folder;
+}
+
+function setUp(scratch = sharedScratch()) {
   const steps: string[] = [];
   const { handlers } = engineServer({ loadProgress: (step) => steps.push(step) });
   const folder = path.join(temporaryFolder(), 'calibrations');
@@ -23,7 +30,7 @@ function setUp(scratch = path.join(temporaryFolder(), 'scratch')) {
   async function load(changes: Partial<ContextSettings> = {}) {
     steps.length = 0;
     const result = await handlers.load({ path: tinyModel, context: { ...base, ...changes }, ...places });
-    return { ...result, steps: [...new Set(steps)], left: fs.existsSync(scratch) };
+    return { ...result, steps: [...new Set(steps)], left: fs.existsSync(scratch) && fs.readdirSync(scratch) };
   }
 
   async function ask(content: string) {
@@ -47,7 +54,7 @@ describe('a new context on the same model', () => {
     const before = await ask(first);
     expect(before.text).toContain('77763886');
     const again = await load(changes);
-    expect(again).toMatchObject({ carriedTokens: before.stats.contextUsed, steps: ['cache'], left: false });
+    expect(again).toMatchObject({ carriedTokens: before.stats.contextUsed, steps: ['cache'], left: ['chats.jsonl'] });
     expect(again.context.notes).toEqual([]);
     const after = await ask('What is the special magic number for Fresno?');
     expect(after.text).toContain('77763886');
