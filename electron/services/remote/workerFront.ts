@@ -67,7 +67,7 @@ export class WorkerFront {
   static async start(options: WorkerOptions): Promise<WorkerFront> {
     const front = new WorkerFront(options);
     try {
-      await front.devices;
+      await front.whenServed();
       await new Promise<void>((resolve, reject) => {
         front.server.once('error', reject);
         front.server.listen(options.port, options.host, resolve);
@@ -107,6 +107,18 @@ export class WorkerFront {
     await this.devices.then(({ transport }) => transport.kill()).catch(() => undefined);
   }
 
+  /** Another program can take the port before the server does, which ends the process then: it is begun anew. */
+  private async whenServed(): Promise<void> {
+    for (let latest: Promise<Devices> | null = null; latest !== this.devices; ) {
+      latest = this.devices;
+      const error = await latest.then(
+        () => null,
+        (reason: unknown) => reason,
+      );
+      if (error && latest === this.devices) throw error;
+    }
+  }
+
   private async begin(): Promise<Devices> {
     const transport = this.options.open();
     const began = Date.now();
@@ -119,9 +131,11 @@ export class WorkerFront {
     const ready = new Promise<string | null>((resolve) => {
       onReady = resolve;
     });
+    let running = true;
     remote.client.on('onReady', ({ problem }) => onReady(problem));
     transport.onExit((exit) => {
       const ended = `The process with the devices ended (${nameOf(exit)})`;
+      running = false;
       onReady(ended);
       remote.fail(new ConcertinaError('engine-unavailable', `${ended}.`));
       if (!this.closed) this.onLost(ended, Date.now() - began < soonMs);
@@ -130,7 +144,7 @@ export class WorkerFront {
     if (problem !== null) throw new ConcertinaError('engine-unavailable', problem);
     const port = await freePort();
     await remote.client.call('serve', { port, threads: this.options.threads });
-    await whenListening(port);
+    await whenListening(port, () => running);
     return { transport, port, client: remote.client };
   }
 
@@ -143,8 +157,10 @@ export class WorkerFront {
       this.failed.emit(new ConcertinaError('engine-unavailable', msg`${{ ended }} as soon as it was started.`));
       return;
     }
-    this.devices = this.begin();
-    this.devices.catch((error) => this.failed.emit(error));
+    const next = this.begin();
+    this.devices = next;
+    // one that ended while it began is followed by another
+    next.catch((error) => this.devices === next && this.failed.emit(error));
   }
 
   private onConnection(socket: Socket): void {
@@ -256,14 +272,14 @@ function freePort(): Promise<number> {
 }
 
 /** Upstream's server does not say when it listens. */
-async function whenListening(port: number): Promise<void> {
-  for (const end = Date.now() + startMs; Date.now() < end; ) {
+async function whenListening(port: number, running: () => boolean): Promise<void> {
+  for (const end = Date.now() + startMs; Date.now() < end && running(); ) {
     const there = await new Promise<boolean>((resolve) => {
       const socket = connect(port, loopback, () => resolve(true));
       socket.once('error', () => resolve(false));
       socket.once('connect', () => socket.destroy());
     });
-    if (there) return;
+    if (there && running()) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   throw new ConcertinaError('engine-unavailable', msg`The devices are not served on port ${{ port }} of this machine.`);

@@ -59,10 +59,14 @@ export class WorkerLink {
     const { socket } = this;
     this.socket = null;
     socket?.destroy();
-    this.fail(this.lostError('The connection was closed.'));
+    this.error = this.lostError('The connection was closed.');
+    this.fail(this.error);
+    // a load that waits for it goes on without it
+    this.state = 'lost';
+    this.changed.emit();
   }
 
-  /** Resolves when it is known what came of the connection that is being made. */
+  /** Resolves when it is known what came of the connection that is being made, or nobody wants it any more. */
   settled(): Promise<void> {
     if (this.state !== 'connecting') return Promise.resolve();
     return new Promise((resolve) => {

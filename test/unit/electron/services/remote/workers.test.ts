@@ -30,7 +30,10 @@ class FakeDevices implements ProcessTransport {
   private readonly sockets = new Set<Socket>();
   private server: Server | null = null;
 
-  constructor(private readonly own = build) {
+  constructor(
+    private readonly own = build,
+    private readonly portTaken = false,
+  ) {
     queueMicrotask(() => this.say({ type: 'event', name: 'onReady', payload: { problem: null } }));
   }
 
@@ -44,7 +47,11 @@ class FakeDevices implements ProcessTransport {
       this.server = createServer((socket) => {
         this.sockets.add(socket.on('error', () => undefined));
         socket.pipe(socket);
-      }).listen(input.port, '127.0.0.1');
+      });
+      // as upstream's server does where it cannot listen
+      this.server.on('error', () => this.end());
+      if (this.portTaken) setImmediate(() => this.end());
+      else this.server.listen(input.port, '127.0.0.1');
     }
     this.say({ type: 'answer', id, envelope: { ok: true, value: answers[name] } });
   }
@@ -65,10 +72,11 @@ class FakeDevices implements ProcessTransport {
   }
 }
 
-async function startFront(port = 0, own = build) {
+/** `taken`: how many of its processes cannot listen on their port */
+async function startFront(port = 0, own = build, taken = 0) {
   const started: FakeDevices[] = [];
   const open = () => {
-    const devices = new FakeDevices(own);
+    const devices = new FakeDevices(own, started.length < taken);
     started.push(devices);
     return devices;
   };
@@ -87,10 +95,12 @@ async function peer(port: number): Promise<Socket> {
   return socket;
 }
 
-async function said(socket: Socket, line: string | Buffer): Promise<string> {
+function said(socket: Socket, line: string | Buffer): Promise<string> {
   socket.write(line);
-  const [bytes] = await once(socket, 'data');
-  return String(bytes).trim();
+  return new Promise((resolve, reject) => {
+    socket.once('data', (bytes) => resolve(String(bytes).trim()));
+    socket.once('close', () => reject(new Error(`The connection was cut off in place of an answer to ${line}.`)));
+  });
 }
 
 async function serviceWith(addresses: string[], hostBuild = build) {
@@ -160,6 +170,14 @@ it('a second client waits for its turn, and all are cut off when the devices are
   const again = await peer(front.port);
   expect(JSON.parse(await said(again, `${greetingOf(build)}\n`))).toMatchObject({ build, inUse: false });
   expect(started.length).toBe(2);
+});
+
+it('a port that another program took first costs a process, and no worker', async () => {
+  const { front, started } = await startFront(0, build, 2);
+  expect(started).toHaveLength(3);
+  const talk = await peer(front.port);
+  expect(await said(talk, `${greetingOf(build)}\n`)).toContain(build);
+  await expect(startFront(0, build, 3)).rejects.toThrow(/not served/);
 });
 
 it('a worker of another build is refused, and both sides say which', async () => {
@@ -249,6 +267,14 @@ it('a worker that says nothing any more is lost', async () => {
   await new Promise<void>((resolve) => link.lost.on(resolve));
   expect(link.state).toBe('lost');
   expect(link.error?.message).toContain('did not answer');
+});
+
+it('nobody waits for a worker that is taken off the list', async () => {
+  const link = new WorkerLink('127.0.0.1:9', build, { pingMs: 20, limitMs: 60_000, againMs: [60_000] });
+  const settled = link.settled();
+  link.close();
+  await settled;
+  expect(link.state).toBe('lost');
 });
 
 it('a worker that another app uses takes no part', async () => {
