@@ -136,6 +136,11 @@ export function shareApp(
 async function attachState({ page, output }: AppWindow, info: TestInfo): Promise<void> {
   if (info.status === info.expectedStatus) return;
   await info.attach('output of the app', { body: output.join(''), contentType: 'text/plain' });
+  const messages = await page
+    .getByRole('region', { name: /^Notifications/ })
+    .innerText({ timeout: 1000 })
+    .catch(() => '');
+  if (messages) await info.attach('messages in the window', { body: messages, contentType: 'text/plain' });
   const picture = await page.screenshot().catch(() => null);
   if (picture) await info.attach('window', { body: picture, contentType: 'image/png' });
 }
