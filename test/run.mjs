@@ -5,6 +5,7 @@
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { BUILD, ROOT } from '../native/prepare/paths.mjs';
@@ -181,6 +182,18 @@ function node(args, { capture = false, timeout = STAGE_LIMIT_MS } = {}) {
   });
 }
 
+/** ms of all cores since the machine started, other programs of the machine among them */
+function processorTimes() {
+  const times = os.cpus().map((core) => core.times);
+  const all = times.flatMap((one) => Object.values(one)).reduce((sum, ms) => sum + ms, 0);
+  return { all, idle: times.reduce((sum, { idle }) => sum + idle, 0) };
+}
+
+function busySince(before) {
+  const now = processorTimes();
+  return Math.round(100 * (1 - (now.idle - before.idle) / Math.max(1, now.all - before.all)));
+}
+
 const seconds = (since) => `${((Date.now() - since) / 1000).toFixed(0)} s`;
 const line = ({ passed, failed, skipped }) => `${passed} passed, ${failed} failed, ${skipped} skipped`;
 
@@ -204,11 +217,12 @@ const startedAt = Date.now();
 const results = [];
 for (const name of Object.keys(STAGES).filter((stage) => chosen.includes(stage))) {
   const stageStartedAt = Date.now();
+  const before = processorTimes();
   console.log(`\n=== ${name}`);
   const counts = await STAGES[name](patterns);
   results.push(counts);
   console.log(
-    `=== ${name} took ${seconds(stageStartedAt)}; passed: ${counts.passed}, failed: ${counts.failed}, skipped: ${counts.skipped}`,
+    `=== ${name} took ${seconds(stageStartedAt)}; passed: ${counts.passed}, failed: ${counts.failed}, skipped: ${counts.skipped}; processor ${busySince(before)}% busy`,
   );
 }
 const total = sum(results);

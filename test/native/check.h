@@ -6,8 +6,15 @@
 
 // Registers a case; each runs once, in order of registration within its file.
 struct test_case {
-    test_case(const char * name, std::function<void()> body);
+    test_case(const char * name, std::function<void()> body, bool of_model);
 };
+
+// Defined for the files that run a model (CMakeLists.txt).
+#ifdef TESTS_OF_MODELS
+constexpr bool tests_of_models = true;
+#else
+constexpr bool tests_of_models = false;
+#endif
 
 // Records a failure of the running case unless ok.
 void check(bool ok, const char * file, int line, const std::string & what);
@@ -26,5 +33,5 @@ void check(bool ok, const char * file, int line, const std::string & what);
 #define TEST_JOIN(a, b)  TEST_JOIN2(a, b)
 #define TEST(name) \
     static void TEST_JOIN(test_body_, __LINE__)(); \
-    static test_case TEST_JOIN(test_case_, __LINE__)(name, TEST_JOIN(test_body_, __LINE__)); \
+    static test_case TEST_JOIN(test_case_, __LINE__)(name, TEST_JOIN(test_body_, __LINE__), tests_of_models); \
     static void TEST_JOIN(test_body_, __LINE__)()

@@ -38,9 +38,9 @@ const RUNS = [
   { command: ['turbo-tests'], level: hasAvx512 ? 'avx512' : '' },
   { command: ['test-quantize-fns'] },
   ...OPS.map((op) => ({ command: backendOps(op) })),
-  // levels below the machine's own, through ggml's dispatch
+  // levels below the machine's own, through ggml's dispatch; what lies above the kernels is the same on each
   ...['scalar', 'avx2'].flatMap((level) => [
-    { command: ['turbo-tests'], env: { CONCERTINA_SIMD: level } },
+    { command: ['turbo-tests', '--kernels'], env: { CONCERTINA_SIMD: level } },
     ...['FLASH_ATTN_EXT', 'MUL_MAT'].map((op) => ({ command: backendOps(op), env: { CONCERTINA_SIMD: level } })),
   ]),
 ];

@@ -1,4 +1,4 @@
-// Runs all cases, or those whose name contains the argument. The first line names the SIMD level in effect, the last is
+// Runs all cases, those whose name contains the argument, or with --kernels those that run no model. The first line names the SIMD level in effect, the last is
 // "N passed, N failed, N skipped". Exit status 1 when a case failed.
 
 #include "check.h"
@@ -15,6 +15,7 @@ namespace {
 struct entry {
     std::string name;
     std::function<void()> body;
+    bool of_model;
 };
 
 struct skipped {
@@ -30,7 +31,9 @@ int n_failures = 0;
 
 } // namespace
 
-test_case::test_case(const char * name, std::function<void()> body) { entries().push_back({ name, std::move(body) }); }
+test_case::test_case(const char * name, std::function<void()> body, bool of_model) {
+    entries().push_back({ name, std::move(body), of_model });
+}
 
 void check(bool ok, const char * file, int line, const std::string & what) {
     if (!ok) {
@@ -45,11 +48,12 @@ void skip(const std::string & reason) { throw skipped{ reason }; }
 int main(int argc, char ** argv) {
     setvbuf(stdout, nullptr, _IOLBF, 0);
     printf("SIMD level: %s\n", ggml_turbo_simd_level());
+    const bool only_kernels = argc > 1 && strcmp(argv[1], "--kernels") == 0;
     int n_passed = 0;
     int n_failed = 0;
     int n_skipped = 0;
     for (const entry & e : entries()) {
-        if (argc > 1 && e.name.find(argv[1]) == std::string::npos) { continue; }
+        if (only_kernels ? e.of_model : e.name.find(argc > 1 ? argv[1] : "") == std::string::npos) { continue; }
         n_failures = 0;
         try {
             e.body();
