@@ -37,7 +37,7 @@ public:
     turbo_metal_speeds measure(const costs & of, const std::string & key = "M2, build 1") {
         runs = 0;
         const auto device = (ggml_metal_device_t) ggml_backend_get_device(fake_metal_backend())->context;
-        turbo_metal_stopwatch watch = { 64, 2, 2, [&] {
+        turbo_metal_stopwatch watch = { 64, 1, 1, [&] {
                                            ++runs;
                                            for (const fake_dispatch & d : fake_metal_log()) time += cost(of, d);
                                            return time;
