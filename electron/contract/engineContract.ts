@@ -12,6 +12,7 @@ import {
   compareOptionsSchema,
   comparePlanSchema,
 } from './compare/compare';
+import { comparedModelSchema } from './compare/models';
 import {
   capabilitiesSchema,
   generationResultSchema,
@@ -194,9 +195,8 @@ export type ApiPart = z.infer<typeof apiPartSchema>;
 /** A comparison as the engine process is asked for it: files and texts in place of ids. */
 const compareTaskSchema = z.object({
   runId: idSchema,
-  path: z.string(),
-  /** what all columns share; its types and length are not used */
-  settings: contextSettingsSchema,
+  /** that of the reference first: they take turns in memory. `settings`: what the columns share; its types and length are not used */
+  models: z.array(comparedModelSchema.extend({ settings: contextSettingsSchema, ...templateOptions })).min(1),
   calibration: calibrationPlacesSchema,
   /** a folder of its own for what the reference says of each token; gone afterwards */
   scratch: z.string(),
@@ -207,8 +207,6 @@ const compareTaskSchema = z.object({
     /** a check: the material, again and again, up to this many tokens */
     z.object({ depth: z.number().int() }),
   ]),
-  /** of the chat template, where the prompt has messages */
-  ...templateOptions,
   /** the words of the prompt: facts are hidden in them, and they fill the caches of curves */
   material: z.string(),
   configurations: z.array(compareConfigurationSchema),
@@ -221,6 +219,7 @@ const compareFactsSchema = z.object({
   runId: idSchema,
   step: z.enum(['loading', 'saving-chat']).nullable(),
   progress: z.number(),
+  /** of the reference */
   model: z.object({ fingerprint: z.string(), info: modelInfoSchema }).nullable(),
   promptTokens: z.number().int(),
   notes: z.array(z.string()),
@@ -379,7 +378,7 @@ export const inspectorOperations = {
   planComparison: operation(
     file.extend({
       settings: contextSettingsSchema,
-      configurations: z.array(compareConfigurationSchema),
+      configurations: z.array(compareConfigurationSchema.omit({ modelId: true })),
       machine,
       ...measured.shape,
     }),

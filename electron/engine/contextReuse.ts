@@ -70,3 +70,11 @@ export function expectedBytes(context: Context): number {
 function mebibytes(bytes: number): number {
   return Math.round(bytes / 1024 / 1024);
 }
+
+/** How much of two sequences is the same from their beginning on. */
+export function commonPrefix<T>(a: ArrayLike<T>, b: ArrayLike<T>): number {
+  const end = Math.min(a.length, b.length);
+  let at = 0;
+  while (at < end && a[at] === b[at]) at++;
+  return at;
+}

@@ -6,11 +6,11 @@ import { type AsideRequest, type GenerateRequest, promptOptionsIn } from '../con
 import { SerialQueue } from '../contract/lib/serialQueue';
 import type { ModelInfo } from '../contract/models';
 import { samplingOf } from '../contract/settings';
+import { commonPrefix } from './contextReuse';
 import { Meter } from './meter';
 import type { Loaded } from './modelHolder';
 import type { Context, DraftTrial, GenerateOptions, GenerateResult } from './native/types';
 import type { OnStep } from './sessions/keeper';
-import { commonPrefix } from './sessions/rates';
 
 /** What is done before the prompt is read; true: a saved session was restored. */
 export type Prepare = (onStep: OnStep) => Promise<boolean>;

@@ -47,6 +47,8 @@ export interface LoadSteps {
 /** The weights of a model, for contexts of the borrower's own. */
 export interface Loan {
   model: Model;
+  /** of reading the weights; null: they were in memory */
+  loadMs: number | null;
   /** frees the context that was loaded, after what it holds was written down; false: there is none */
   release(): Promise<boolean>;
 }
@@ -107,12 +109,17 @@ export class ModelHolder {
     // with its drafting layers it is the same model
     const mtp = this.weightsKey === weightsKey({ path, gpuLayers, mtp: true });
     if (!mtp && this.weightsKey !== weightsKey({ path, gpuLayers, mtp })) {
+      // of the loan before this one: they would count as taken
+      if (!this.context) await this.dispose();
       await this.steps.checkMemory({ path, context: { ...context, speculation: 'off' } });
       await this.release(report);
     }
+    const before = this.model;
+    const startedAt = performance.now();
     const model = await this.weights({ path, gpuLayers, mtp }, (fraction) => report('weights', fraction), signal);
+    const loadMs = model === before ? null : performance.now() - startedAt;
     try {
-      return await task({ model, release: () => this.release(report) });
+      return await task({ model, loadMs, release: () => this.release(report) });
     } finally {
       await this.attachOwnMeasurements(model);
     }

@@ -161,6 +161,12 @@ export class MemoryPlanner {
     return { fits: allFit(budgets), needs, budgets };
   }
 
+  /** Throws `out-of-memory`, with the figures, where they do not fit beside it. */
+  async requireBeside(path: string, contexts: ContextSettings[]): Promise<void> {
+    const { fits, needs, budgets } = await this.beside(path, contexts);
+    if (!fits) throw refusal(needs, budgets);
+  }
+
   /** Bytes of the KV cache of a context. */
   async cacheBytes(path: string, context: ContextSettings): Promise<number> {
     const { kvK, kvV } = await this.plan(path, { ...context, nCtx: Math.max(context.nCtx, limits.minContext) });

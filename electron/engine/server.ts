@@ -19,7 +19,7 @@ import { toErrorPayload } from '../contract/errors';
 import { allocatedBytes } from '../contract/lib/memory';
 import { dispatch, type HandlersOf, type OperationMap, toServerSchema } from '../contract/rpc';
 import type { ParentPort, WindowPort } from '../workers/parentPort';
-import { type CompareOutput, serveComparison } from './compare/run';
+import { type CompareOutput, serveComparison } from './compare/serve';
 import { Embedder, embeddingOptions } from './embedder';
 import { breakMarks, escaped, marksOf } from './escapeSpecialTokens';
 import { canceledResult, frameIds, GenerationQueue, type Prepare, writeAnswer, writeAside } from './generation';

@@ -1,7 +1,7 @@
 /**
- * Comparing cache types side by side: one model, one prompt, two to six contexts that differ in K type, V type or length.
- * A run has a column for each configuration; it is kept as a file, and what one column found stays when a later one fails.
- * The figures come from the engine process: bytes are its allocation, times its clock, probabilities the full softmax.
+ * Comparing side by side: one prompt, two to six contexts that differ in model, K type, V type or length. A run has a column
+ * for each configuration; it is kept as a file, and what one column found stays when a later one fails. The figures come
+ * from the engine process: bytes are its allocation, times its clock, probabilities the full softmax.
  */
 import { z } from 'zod';
 import { effectiveContextSchema, liveStatsSchema, memoryEstimateSchema } from '../engine';
@@ -23,6 +23,7 @@ import {
   speedSchema,
   toolCallsSchema,
 } from './figures';
+import { columnModelSchema, modelsOf } from './models';
 
 const text = z.string().max(limits.maxMessage);
 const count = z.number().int().min(0);
@@ -32,8 +33,9 @@ const tokens = z.number().int().min(limits.minContext).max(limits.maxContext);
 export const minConfigurations = 2;
 export const maxConfigurations = 6;
 
-/** `nCtx`: cells asked for; `column.context` tells what became of all three. */
+/** `nCtx`: cells asked for; `column.context` tells what became of all three. `modelId` left out: the model of the comparison */
 export const compareConfigurationSchema = z.object({
+  modelId: idSchema.optional(),
   typeK: cacheChoiceSchema,
   typeV: cacheChoiceSchema,
   nCtx: tokens,
@@ -107,6 +109,13 @@ export const compareRequestSchema = z
       prompt.kind !== 'check' ||
       (configurations[reference]?.typeK === 'f16' && configurations[reference]?.typeV === 'f16'),
     { path: ['options', 'reference'], message: 'a check is judged by f16' },
+  )
+  .refine(
+    (request) => !(request.options.together || request.prompt.kind === 'check') || modelsOf(request).length === 1,
+    {
+      path: ['configurations'],
+      message: 'a check, and contexts that are in memory together, have one model',
+    },
   );
 export type CompareRequest = z.infer<typeof compareRequestSchema>;
 
@@ -142,6 +151,8 @@ export type ColumnStep = z.infer<typeof columnStepSchema>;
 /** Figures are null (points: none) until their step has ended, and stay so when it was not asked for. */
 export const compareColumnSchema = z.object({
   configuration: compareConfigurationSchema,
+  /** null: that of the run, which has no other */
+  model: columnModelSchema.nullable().default(null),
   /** `interrupted`: the engine or the app ended while it ran; what it has stays */
   state: z.enum(['waiting', 'running', 'done', 'failed', 'cancelled', 'interrupted']),
   /** while it runs */
@@ -216,13 +227,13 @@ export const compareRunSchema = z.object({
   /** of that step, 0 to 1 */
   progress: z.number().default(0),
   request: compareRequestSchema,
-  /** settings that all columns share; its types and length are not used */
+  /** settings that all columns share, of the reference's model; its types and length are not used */
   settings: contextSettingsSchema,
-  /** null until the model is loaded */
+  /** of the reference; null until it is loaded */
   model: compareModelSchema.nullable(),
   machine: compareMachineSchema.nullable(),
   build: compareBuildSchema.nullable(),
-  /** 0 until it is known */
+  /** of the reference; 0 until it is known */
   promptTokens: count,
   /** in the order of the configurations */
   columns: z.array(compareColumnSchema),

@@ -7,11 +7,12 @@ const rate = z.number().min(0);
 
 /** One token that a column could have chosen at a place, and how likely two columns held it for. */
 export const candidateSchema = z.object({
-  token: z.number().int(),
+  /** null: a word, of two models that have no tokens in common */
+  token: z.number().int().nullable(),
   /** as the model's vocabulary writes it; a mark that ends the answer is `end` */
   text: z.string(),
   end: z.boolean(),
-  /** of all tokens, in this column; null: not among its likeliest `candidatesKept` */
+  /** of all tokens, in this column; null: not among its likeliest `candidatesKept`, or a word */
   probability: z.number().nullable(),
   /** the same in the reference */
   referenceProbability: z.number().nullable(),
@@ -23,7 +24,7 @@ export const candidatesKept = 16;
 
 /** Where an answer leaves that of the reference. */
 export const differenceSchema = z.object({
-  /** tokens that both have in common before it */
+  /** tokens that both have in common before it; words where the candidates are words */
   index: count,
   /** where the text of this column's answer begins to differ, in UTF-16 units as `String.slice` counts */
   offset: count,
@@ -37,6 +38,8 @@ export type Difference = z.infer<typeof differenceSchema>;
 
 /** How much of two answers is the same, in tokens; the mark of the end counts as one. */
 export const agreementSchema = z.object({
+  /** in words instead: of two models of different vocabularies */
+  words: z.literal(true).optional(),
   /** length of the common beginning */
   prefix: count,
   own: count,
@@ -74,7 +77,7 @@ export const qualitySchema = z.object({
   /** scored; those before them only give context */
   tokens: count,
   perplexity: z.number(),
-  /** from the reference; for the reference itself 0 and 1 by definition; null: there is no reference, it failed */
+  /** from the reference; for the reference itself 0 and 1 by definition; null: it failed, or has another vocabulary */
   meanKld: z.number().nullable(),
   /** standard error of the mean, tokens taken as independent */
   meanKldError: z.number().nullable(),

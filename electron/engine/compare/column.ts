@@ -6,10 +6,10 @@ import {
   type CompareConfiguration,
   compareColumnSchema,
 } from '../../contract/compare/compare';
+import type { ColumnModel } from '../../contract/compare/models';
 import type { CompareTask } from '../../contract/engineContract';
 import { toErrorPayload } from '../../contract/errors';
 import type { ContextSettings } from '../../contract/settings';
-import { refusal } from '../budgets';
 import { type Prices, typesOfBudget } from '../cacheBudget/prices';
 import { ensureCalibrated } from '../calibration';
 import { toEngineError } from '../hints';
@@ -38,10 +38,21 @@ export class Column {
   constructor(
     readonly index: number,
     configuration: CompareConfiguration,
+    model: ColumnModel | null,
     private readonly onChange: (index: number, column: CompareColumn) => void,
     private readonly now: () => number = () => performance.now(),
   ) {
-    this.value = compareColumnSchema.parse({ configuration, state: 'waiting' });
+    this.value = compareColumnSchema.parse({ configuration, model, state: 'waiting' });
+  }
+
+  get isOpen(): boolean {
+    return this.value.state === 'waiting' || this.value.state === 'running';
+  }
+
+  /** What it asks for of a context. */
+  get cache(): Pick<ContextSettings, 'typeK' | 'typeV' | 'nCtx'> {
+    const { typeK, typeV, nCtx } = this.value.configuration;
+    return { typeK, typeV, nCtx };
   }
 
   get failed(): boolean {
@@ -77,7 +88,8 @@ export class Column {
 
   /** Makes the context, after what its types need of the model was measured. `more`: what no settings ask for */
   async open(
-    { path, calibration }: Pick<CompareTask, 'path' | 'calibration'>,
+    path: string,
+    calibration: CompareTask['calibration'],
     model: Model,
     planner: MemoryPlanner,
     settings: ContextSettings,
@@ -133,8 +145,6 @@ export class Room {
 
   /** Throws `out-of-memory`, with the figures. */
   async require(contexts: ContextSettings[]): Promise<void> {
-    if (await this.make(contexts)) return;
-    const { needs, budgets } = await this.planner.beside(this.path, contexts);
-    throw refusal(needs, budgets);
+    if (!(await this.make(contexts))) await this.planner.requireBeside(this.path, contexts);
   }
 }

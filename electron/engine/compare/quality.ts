@@ -7,11 +7,12 @@ import { mkdir, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CompareColumn } from '../../contract/compare/compare';
 import type { Agreement, Candidate, Difference, Quality } from '../../contract/compare/figures';
+import { commonPrefix } from '../contextReuse';
 import type { Context } from '../native/types';
 import type { Step } from './column';
 
 /** evaluated text is cut into no smaller chunks */
-const leastTokens = 16;
+export const leastTokens = 16;
 /** of the reference's file */
 const mostBytes = 4 * 1024 ** 3;
 /** left on the disk for everybody else */
@@ -61,7 +62,7 @@ export class QualityCheck {
   /** Without a reference there is only the perplexity. */
   async column(context: Context, options: QualityOptions): Promise<Quality> {
     if (this.recorded) return context.evaluateAgainst(this.tokens, this.file, this.options(options));
-    return context.evaluate(this.tokens, undefined, options.signal);
+    return perplexityOf(context, this.tokens, options.signal);
   }
 
   /** Removes the files. */
@@ -76,6 +77,11 @@ export class QualityCheck {
   private options({ signal, onProgress }: QualityOptions) {
     return { chunk: this.tokens.length, score: this.score, signal, onProgress };
   }
+}
+
+/** Without a reference. */
+export function perplexityOf(context: Context, tokens: Int32Array, signal: AbortSignal): Promise<Quality> {
+  return context.evaluate(tokens, undefined, signal);
 }
 
 /** The second half of a text; its last token predicts nothing. */
@@ -131,7 +137,7 @@ interface Side {
 
 /** `textOf`: of tokens as the vocabulary writes them. Null: one answer is the beginning of the other. */
 export function differenceOf(own: Side, reference: Side, textOf: (tokens: number[]) => string): Difference | null {
-  const index = commonPrefix(own.steps, reference.steps);
+  const index = commonPrefix(tokensOf(own.steps), tokensOf(reference.steps));
   const ownStep = own.steps[index];
   const referenceStep = reference.steps[index];
   if (!ownStep || !referenceStep) return null;
@@ -153,15 +159,17 @@ export function differenceOf(own: Side, reference: Side, textOf: (tokens: number
 }
 
 export function agreementOf(own: readonly Step[], reference: readonly Step[]): Agreement {
+  return sharedBy(tokensOf(own), tokensOf(reference));
+}
+
+function tokensOf(steps: readonly Step[]): number[] {
+  return steps.map(({ token }) => token);
+}
+
+function sharedBy<T>(own: readonly T[], reference: readonly T[]): Agreement {
   const longer = Math.max(own.length, reference.length);
   const share = longer === 0 ? 1 : commonSubsequence(own, reference) / longer;
   return { prefix: commonPrefix(own, reference), own: own.length, reference: reference.length, share };
-}
-
-function commonPrefix(a: readonly Step[], b: readonly Step[]): number {
-  let length = 0;
-  while (length < Math.min(a.length, b.length) && a[length]?.token === b[length]?.token) length++;
-  return length;
 }
 
 function probabilityOf(token: number, { candidates }: Step): number | null {
@@ -179,15 +187,58 @@ function offsetIn(text: string, before: string, other: string): number {
   return same;
 }
 
-/** Length of the longest sequence of tokens that both have in the same order. */
-function commonSubsequence(a: readonly Step[], b: readonly Step[]): number {
+/** Length of the longest sequence that both have in the same order. */
+function commonSubsequence<T>(a: readonly T[], b: readonly T[]): number {
   let above = new Uint32Array(b.length + 1);
-  for (const { token } of a) {
+  for (const one of a) {
     const row = new Uint32Array(b.length + 1);
-    for (const [j, step] of b.entries()) {
-      row[j + 1] = step.token === token ? (above[j] ?? 0) + 1 : Math.max(above[j + 1] ?? 0, row[j] ?? 0);
+    for (const [j, other] of b.entries()) {
+      row[j + 1] = other === one ? (above[j] ?? 0) + 1 : Math.max(above[j + 1] ?? 0, row[j] ?? 0);
     }
     above = row;
   }
   return above[b.length] ?? 0;
+}
+
+// The same by words, where the models have no tokens in common.
+
+interface Word {
+  text: string;
+  offset: number;
+}
+
+/** stands behind the last word of an answer that came to its end; no word of a text */
+const endOfAnswer = '';
+
+/** White space is no word, and the last word of an answer that was cut off may be a part of one. */
+function wordsOf({ text, steps }: Side): Word[] {
+  const words: Word[] = [];
+  for (const { segment, index } of segments.segment(text)) {
+    if (segment.trim() !== '') words.push({ text: segment, offset: index });
+  }
+  if (steps.at(-1)?.end) words.push({ text: endOfAnswer, offset: text.length });
+  else words.pop();
+  return words;
+}
+
+const segments = new Intl.Segmenter('en', { granularity: 'word' });
+
+/** `difference` null: one answer is the beginning of the other. */
+export function partingOf(own: Side, reference: Side): { difference: Difference | null; agreement: Agreement } {
+  const [ownWords, referenceWords] = [wordsOf(own), wordsOf(reference)];
+  const texts = (words: Word[]) => words.map(({ text }) => text);
+  const agreement: Agreement = { ...sharedBy(texts(ownWords), texts(referenceWords)), words: true };
+  const [ownWord, referenceWord] = [ownWords[agreement.prefix], referenceWords[agreement.prefix]];
+  if (!ownWord || !referenceWord) return { difference: null, agreement };
+  const candidate = ({ text }: Word): Candidate => ({
+    ...{ token: null, text, end: text === endOfAnswer },
+    ...{ probability: null, referenceProbability: null },
+  });
+  return {
+    difference: {
+      ...{ index: agreement.prefix, offset: ownWord.offset, referenceOffset: referenceWord.offset },
+      ...{ own: candidate(ownWord), reference: candidate(referenceWord) },
+    },
+    agreement,
+  };
 }

@@ -1,41 +1,60 @@
 /**
- * A comparison: the reference first, then the other columns, each with a context of its own. One after another, unless all
- * are wanted at once or take turns for figures of speed. What fails in one column ends that column only.
+ * The columns of a comparison that run on one model, each with a context of its own: the reference first, where it is among
+ * them. One after another, unless all are wanted at once or take turns for figures of speed. What fails in one column ends
+ * that column only.
  */
 
 import { msg } from '@lingui/core/runtime-macro';
 import type { CompareColumn, CompareFrame } from '../../contract/compare/compare';
 import type { Quality } from '../../contract/compare/figures';
-import { type CompareFacts, type CompareTask, templateOptionsIn } from '../../contract/engineContract';
+import { type CompareTask, templateOptionsIn } from '../../contract/engineContract';
 import { ConcertinaError, messageOf } from '../../contract/errors';
 import { whyNoYardstick } from '../../contract/lib/judgement';
 import type { ContextSettings } from '../../contract/settings';
 import { breakMarks, marksOf, withoutMarks } from '../escapeSpecialTokens';
-import type { Loan, ModelHolder } from '../modelHolder';
+import type { Loan } from '../modelHolder';
 import type { Context, Model } from '../native/types';
 import type { MemoryPlanner } from '../planner';
 import { type CheckText, callTools, checkText } from './check';
-import { Column, Room } from './column';
+import { type Column, Room } from './column';
 import { askNeedles, needleRoom, type Planted, plant } from './needles';
-import { agreementOf, differenceOf, floorNote, floorType, lacksFloor, QualityCheck } from './quality';
+import {
+  agreementOf,
+  differenceOf,
+  floorNote,
+  floorType,
+  lacksFloor,
+  leastTokens,
+  partingOf,
+  perplexityOf,
+  QualityCheck,
+} from './quality';
 import { measureCurve, type Prompt, roundTokens, speedOf, timeDecoding, writeColumn } from './speed';
 
 interface ComparisonOutput {
-  column(index: number, column: CompareColumn): void;
   frame(frame: CompareFrame): void;
   promptTokens(count: number): void;
   /** a sentence for the person, about the whole run */
   note(text: string): void;
 }
 
-class Comparison {
-  private readonly columns: Column[];
+/** What all columns are judged by, those of models that are loaded later, too. */
+export interface Yardstick {
+  reference: Column;
+  /** of the reference's model, as `Model.vocabulary`; '': it was not loaded */
+  vocabulary: string;
+  /** null: there are no figures of quality */
+  quality: QualityCheck | null;
+}
+
+export class Comparison {
   private readonly reference: Column;
+  /** whether the reference runs on this model */
+  private readonly isHome: boolean;
   private readonly room: Room;
   private readonly model: Model;
   private prompt: Prompt = new Int32Array();
   private tokens: Int32Array = new Int32Array();
-  private quality: QualityCheck | null = null;
   private planted: Planted | null = null;
   /** null: it is no check of the model, and answers are written */
   private checked: CheckText | null = null;
@@ -44,22 +63,24 @@ class Comparison {
 
   constructor(
     private readonly task: CompareTask,
+    private readonly own: CompareTask['models'][number],
+    private readonly columns: Column[],
+    private readonly yardstick: Yardstick,
     loan: Loan,
     private readonly planner: MemoryPlanner,
     private readonly output: ComparisonOutput,
     private readonly signal: AbortSignal,
   ) {
     this.model = loan.model;
-    this.room = new Room(task.path, loan, planner);
-    this.columns = task.configurations.map(
-      (one, i) => new Column(i, one, (index, value) => output.column(index, value)),
-    );
-    this.reference = this.columns[task.options.reference] as Column;
+    this.room = new Room(own.path, loan, planner);
+    this.reference = yardstick.reference;
+    this.isHome = columns.includes(yardstick.reference);
   }
 
-  /** Ends when every column has its end; throws only what makes all of them pointless. Canceled columns keep their figures. */
+  /** Ends when every column has its end, or soon after a cancellation; throws only what makes all of them pointless. */
   async run(): Promise<void> {
-    const order = [this.reference, ...this.columns.filter((column) => column !== this.reference)];
+    const others = this.columns.filter((column) => column !== this.reference);
+    const order = this.isHome ? [this.reference, ...others] : others;
     try {
       await this.prepare();
       const { together, rounds } = this.task.options;
@@ -67,16 +88,12 @@ class Comparison {
       else if (rounds > 0 && (await this.room.make(this.columns.map((column) => this.settingsOf(column))))) {
         await this.takingTurns(order);
       } else await this.oneByOne(order);
-      const note = floorNote(this.values(), this.reference.value, this.floor);
+      const note = this.isHome ? floorNote(this.values(), this.reference.value, this.floor) : '';
       if (note) this.output.note(note);
     } catch (error) {
       if (!this.signal.aborted) throw error;
     } finally {
-      for (const column of this.columns) {
-        await column.close();
-        if (this.signal.aborted && ['waiting', 'running'].includes(column.value.state)) column.end('cancelled');
-      }
-      await this.quality?.close();
+      for (const column of this.columns) await column.close();
     }
   }
 
@@ -90,10 +107,14 @@ class Comparison {
     this.tokens =
       this.prompt instanceof Int32Array
         ? this.prompt
-        : await this.model.chatTokens(this.prompt, templateOptionsIn(this.task));
-    this.output.promptTokens(this.tokens.length);
+        : await this.model.chatTokens(this.prompt, templateOptionsIn(this.own));
     if (options.curve) await this.findLongest();
-    if (options.quality) await this.prepareQuality(scratch, this.checked?.scored ?? options.quality.tokens);
+    if (this.isHome) {
+      this.yardstick.vocabulary = this.model.vocabulary;
+      this.output.promptTokens(this.tokens.length);
+    }
+    if (this.isHome && options.quality)
+      await this.prepareQuality(scratch, this.checked?.scored ?? options.quality.tokens);
     const words = this.checked?.material ?? breakMarks(material, await marksOf(this.model));
     if (options.needle) this.plantNeedles(words, options.needle.depths);
   }
@@ -102,16 +123,17 @@ class Comparison {
   private async findLongest(): Promise<void> {
     for (const column of this.columns) {
       this.signal.throwIfAborted();
-      const longest = await this.planner.longest(this.task.path, this.settingsOf(column));
+      const longest = await this.planner.longest(this.own.path, this.settingsOf(column));
       if (longest) column.set({ longest: { nCtx: longest.nCtx, bytes: longest.bytes } });
     }
   }
 
   private async prepareQuality(scratch: string, asked: number): Promise<void> {
     try {
-      this.quality = await QualityCheck.prepare(scratch, this.tokens, this.model.info.vocabSize, asked);
-      if (!this.quality) this.output.note('The prompt is too short for figures of quality.');
-      else if (this.quality.note) this.output.note(this.quality.note);
+      const quality = await QualityCheck.prepare(scratch, this.tokens, this.model.info.vocabSize, asked);
+      this.yardstick.quality = quality;
+      if (!quality) this.output.note('The prompt is too short for figures of quality.');
+      else if (quality.note) this.output.note(quality.note);
     } catch (error) {
       this.output.note(`There are no figures of quality: ${clauseOf(error)}.`);
     }
@@ -202,7 +224,8 @@ class Comparison {
     column.begin('context');
     if (checkRoom) await this.room.require([settings]);
     const more = this.checked ? { api: true } : {};
-    await column.open(this.task, this.model, this.planner, settings, this.signal, more);
+    const { calibration } = this.task;
+    await column.open(this.own.path, calibration, this.model, this.planner, settings, this.signal, more);
   }
 
   private async write(column: Column, compare = true): Promise<void> {
@@ -213,7 +236,7 @@ class Comparison {
       column,
       context,
       this.prompt,
-      { ...options, ...templateOptionsIn(this.task) },
+      { ...options, ...templateOptionsIn(this.own) },
       { runId, index: column.index },
       send,
       this.signal,
@@ -226,10 +249,11 @@ class Comparison {
     if (column === reference || reference.failed || !reference.value.answer || !column.value.answer) return;
     const side = (one: Column) => ({ steps: one.steps, text: one.value.answer?.text ?? '' });
     const textOf = (tokens: number[]) => this.model.detokenize(Int32Array.from(tokens));
-    column.set({
+    const inTokens = () => ({
       difference: differenceOf(side(column), side(reference), textOf),
       agreement: agreementOf(column.steps, reference.steps),
     });
+    column.set(this.isAlike ? inTokens() : partingOf(side(column), side(reference)));
   }
 
   /** The contexts did not fit together: each is measured after its answer. */
@@ -259,9 +283,10 @@ class Comparison {
         column.progress((round + 1) / rounds);
       }
     }
-    const reference = rates.get(this.reference) ?? null;
+    const reference = rates.get(this.reference) ?? this.reference.value.speed?.rounds ?? null;
     for (const column of columns) {
-      column.set({ speed: speedOf(rates.get(column) ?? [], column === this.reference ? null : reference, true) });
+      const speed = speedOf(rates.get(column) ?? [], column === this.reference ? null : reference, this.isHome);
+      column.set({ speed });
     }
   }
 
@@ -276,15 +301,12 @@ class Comparison {
   /** Everything behind the answer; each leaves another text in the cache. */
   private async check(column: Column): Promise<void> {
     const context = alive(column);
-    const { signal, planted, quality } = this;
+    const { signal, planted } = this;
+    const { quality } = this.yardstick;
     const onProgress = (fraction: number) => column.progress(fraction);
-    if (quality) {
+    if (this.isScored) {
       column.begin('quality');
-      const measure =
-        column === this.reference
-          ? quality.reference(context, { signal, onProgress })
-          : quality.column(context, { signal, onProgress });
-      column.set({ quality: await measure });
+      column.set({ quality: await this.measureQuality(column, context, onProgress) });
     }
     if (planted) {
       column.begin('needles');
@@ -296,7 +318,28 @@ class Comparison {
     }
     if (this.task.options.curve) await this.measureOverDepth(column, context, this.task.options.curve.depths);
     const yardstick = column === this.reference && lacksFloor(this.values(), column.value);
-    if (quality && yardstick && !this.checked) await this.measureFloor(column, quality);
+    if (quality && yardstick && this.columns.length > 1 && !this.checked) await this.measureFloor(column, quality);
+  }
+
+  /** Token by token, the two vocabularies are one. */
+  private get isAlike(): boolean {
+    return this.yardstick.vocabulary === this.model.vocabulary;
+  }
+
+  private get isScored(): boolean {
+    const { quality, vocabulary } = this.yardstick;
+    if (quality) return true;
+    // without a reference there is the perplexity
+    return this.task.options.quality !== null && vocabulary === '' && this.tokens.length >= leastTokens;
+  }
+
+  private measureQuality(column: Column, context: Context, onProgress: (fraction: number) => void): Promise<Quality> {
+    const { signal } = this;
+    const { quality, vocabulary } = this.yardstick;
+    if (quality && column === this.reference) return quality.reference(context, { signal, onProgress });
+    if (quality && this.isAlike) return quality.column(context, { signal, onProgress });
+    if (vocabulary !== '') column.note(otherVocabulary);
+    return perplexityOf(context, this.tokens, signal);
   }
 
   private async measureOverDepth(column: Column, context: Context, depths: number[]): Promise<void> {
@@ -304,7 +347,7 @@ class Comparison {
     column.begin('curve');
     const filler = this.model.tokenize(this.task.material, { addSpecial: true });
     const settings = this.settingsOf(column);
-    const kvBytes = (nCtx: number) => this.planner.cacheBytes(this.task.path, { ...settings, nCtx });
+    const kvBytes = (nCtx: number) => this.planner.cacheBytes(this.own.path, { ...settings, nCtx });
     const onPoint = (points: CompareColumn['curve']) => column.set({ curve: points });
     await measureCurve(context, { filler, depths, kvBytes, signal: this.signal, onPoint, onProgress });
   }
@@ -324,11 +367,14 @@ class Comparison {
     }
   }
 
-  private settingsOf({ value }: Column): ContextSettings {
+  private settingsOf({ cache }: Column): ContextSettings {
     // the speed of a cache type is that of single tokens
-    return { ...this.task.settings, speculation: 'off', ...value.configuration };
+    return { ...this.own.settings, speculation: 'off', ...cache };
   }
 }
+
+const otherVocabulary =
+  'No KL divergence: this model has another vocabulary than the reference. Its perplexity is that of its own tokens.';
 
 function alive({ context }: Column) {
   if (!context) throw new Error('The context of this column is gone');
@@ -337,60 +383,4 @@ function alive({ context }: Column) {
 
 function clauseOf(error: unknown): string {
   return messageOf(error).replace(/\.$/, '');
-}
-
-// Runs one comparison on the weights that the holder lends, and reports it in the events of the engine contract.
-
-export interface CompareOutput {
-  compareFacts(facts: CompareFacts): void;
-  compareColumn(runId: string, index: number, column: CompareColumn): void;
-  compareFrame(frame: CompareFrame): void;
-}
-
-export async function serveComparison(
-  task: CompareTask,
-  holder: ModelHolder,
-  planner: MemoryPlanner,
-  output: CompareOutput,
-  signal: AbortSignal,
-): Promise<void> {
-  const { runId, path, settings, configurations, options } = task;
-  let facts: CompareFacts = { runId, step: null, progress: 0, model: null, promptTokens: 0, notes: [] };
-  const update = (change: Partial<CompareFacts>) => {
-    facts = { ...facts, ...change };
-    output.compareFacts(facts);
-  };
-  const note = (text: string) => update({ notes: [...facts.notes, text] });
-  const context = { ...settings, ...configurations[options.reference] };
-  await holder.lend(
-    { path, context },
-    (step, progress) => update({ step: step === 'cache' ? 'saving-chat' : 'loading', progress }),
-    signal,
-    async ({ model, release }) => {
-      const { fingerprint, info } = model;
-      update({ step: null, progress: 0, model: { fingerprint, info } });
-      const loan = {
-        model,
-        async release() {
-          if (!(await release())) return false;
-          note('The memory of the chat was needed: its context was freed, and is made again afterwards.');
-          update({ step: null, progress: 0 });
-          return true;
-        },
-      };
-      const comparison = new Comparison(
-        task,
-        loan,
-        planner,
-        {
-          column: (index, column) => output.compareColumn(runId, index, column),
-          frame: (frame) => output.compareFrame(frame),
-          promptTokens: (promptTokens) => update({ promptTokens }),
-          note,
-        },
-        signal,
-      );
-      await comparison.run();
-    },
-  );
 }

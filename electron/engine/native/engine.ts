@@ -89,14 +89,14 @@ class NativeEngine implements Engine, DeviceServer {
   }
 
   async loadModel(path: string, options: LoadOptions): Promise<Model> {
-    const { info } = await inspectModel(this.#addon, path, options.signal);
+    const { info, vocabulary } = await inspectModel(this.#addon, path, options.signal);
     const away = this.#layersAway(info.layers, options);
     const raw = await withProgress(this.#addon, options, (onProgress, cancellation) =>
       codedAsync(() =>
         this.#addon.loadModel(withoutLimit(path), away, onProgress, cancellation, options.mtp, options.workers),
       ),
     );
-    return new NativeModel(this.#addon, raw, info, (context) => this.#problems(context));
+    return new NativeModel(this.#addon, raw, info, vocabulary, (context) => this.#problems(context));
   }
 
   /** A slider asks again and again: what has not changed is not read again. @returns how many layers it has */
@@ -152,6 +152,7 @@ async function stateOf(files: string[]): Promise<string> {
 
 class NativeModel implements Model {
   readonly info: ModelInfo;
+  readonly vocabulary: string;
   readonly #addon: RawAddon;
   readonly #raw: RawModel;
   readonly #problems: (options: ContextOptions) => Promise<OtherFiles>;
@@ -161,11 +162,13 @@ class NativeModel implements Model {
     addon: RawAddon,
     raw: RawModel,
     info: ModelInfo,
+    vocabulary: string,
     problems: (options: ContextOptions) => Promise<OtherFiles>,
   ) {
     this.#addon = addon;
     this.#raw = raw;
     this.info = info;
+    this.vocabulary = vocabulary;
     this.#problems = problems;
   }
 

@@ -4,6 +4,7 @@
  * file reaches its loader before it was looked at here.
  */
 
+import { createHash } from 'node:crypto';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -32,6 +33,8 @@ const oldTypeHint = 'Get the model in another quantization, Q4_0 or Q4_K_M for e
 
 export interface Inspected {
   info: ModelInfo;
+  /** as `Model.vocabulary` */
+  vocabulary: string;
   /** all parts of the model, that which was asked for first */
   files: string[];
 }
@@ -45,7 +48,7 @@ export async function inspectModel(build: Build, file: string, signal?: AbortSig
     throw invalid(`${file} names no architecture: it is not a language model`, 'Choose another .gguf file.');
   const shape = shapeOf(header, architecture);
   new HeaderCheck(build, header, file, architecture, shape).run();
-  await requireTokensOnce(header, file, signal);
+  const vocabulary = await vocabularyOf(header, file, signal);
   const parts = [addedUp(build, first)];
   for (const part of otherParts(header, file)) {
     throwIfCanceled(signal);
@@ -66,7 +69,7 @@ export async function inspectModel(build: Build, file: string, signal?: AbortSig
     pooling: poolingOf(architecture, header.number(`${architecture}.pooling_type`)),
     sampling: modelSamplingSchema.parse(samplingOf(header)),
   };
-  return { info, files: parts.map(({ file }) => file) };
+  return { info, vocabulary, files: parts.map(({ file }) => file) };
 }
 
 /**
@@ -362,8 +365,9 @@ class HeaderCheck {
   }
 }
 
-/** Each token may be there once; llama.cpp gives those without a text a name of their own. */
-async function requireTokensOnce(header: GgufHeader, file: string, signal?: AbortSignal): Promise<void> {
+/** The hash of all tokens. Each may be there once; llama.cpp gives those without a text a name of their own. */
+async function vocabularyOf(header: GgufHeader, file: string, signal?: AbortSignal): Promise<string> {
+  const hash = createHash('sha256');
   const known = new Set<string>();
   let seen = 0;
   for (const token of header.byteTexts('tokenizer.ggml.tokens')) {
@@ -374,5 +378,7 @@ async function requireTokensOnce(header: GgufHeader, file: string, signal?: Abor
       throw invalid(`${file} is damaged: its vocabulary has a token twice (${text})`);
     }
     if (token !== '') known.add(token);
+    hash.update(`${token.length} ${token}`, 'latin1');
   }
+  return hash.digest('hex');
 }

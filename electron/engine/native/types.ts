@@ -285,6 +285,8 @@ export interface Model {
   readonly info: ModelInfo;
   /** hexadecimal; the same for the same file */
   readonly fingerprint: string;
+  /** hash of the texts of its tokens in their order: models in which it is the same have their tokens in common */
+  readonly vocabulary: string;
   /** a context of these options would be centered if the model had been calibrated */
   wantsCalibration(options: ContextOptions): boolean;
   /**

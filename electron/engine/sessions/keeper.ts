@@ -13,10 +13,10 @@ import {
 } from '../../contract/engineContract';
 import { messageOf } from '../../contract/errors';
 import { SerialQueue } from '../../contract/lib/serialQueue';
-import { expectedBytes } from '../contextReuse';
+import { commonPrefix, expectedBytes } from '../contextReuse';
 import type { Loaded } from '../modelHolder';
 import type { Context } from '../native/types';
-import { beginnings, commonPrefix, continues, Rates, sparedBy } from './rates';
+import { beginnings, continues, Rates, sparedBy } from './rates';
 import { type DiskRoom, describe, differenceIn, diskRoom, evictionsFor, type SessionMeta, SessionStore } from './store';
 
 /** A session that lacks less than this share of what the context holds is as good as new, and is not written again. */

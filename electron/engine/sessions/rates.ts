@@ -1,6 +1,7 @@
 /** How fast this machine reads a prompt and moves a cache to and from the disk: measured where it can be, else supposed. */
 
 import { type GenerateRequest, promptOptionsIn } from '../../contract/engineContract';
+import { commonPrefix } from '../contextReuse';
 import type { Model } from '../native/types';
 
 /** before anything was measured; on the slow side for the disk and the fast side for the model, so that little is moved in vain */
@@ -69,13 +70,6 @@ export class Rates {
 }
 
 // How much of a prompt a cache spares: what begins alike.
-
-export function commonPrefix(a: Int32Array, b: Int32Array): number {
-  const end = Math.min(a.length, b.length);
-  let at = 0;
-  while (at < end && a[at] === b[at]) at++;
-  return at;
-}
 
 /**
  * Tokens of the prompt that need not be read again when the cache holds `held`. `rewinds`: the cache can forget its last

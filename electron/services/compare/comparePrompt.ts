@@ -1,11 +1,14 @@
-/** What every column reads, as the engine is given it: texts in place of ids. */
+/** What a comparison is made of, as the engine is given it: texts and model files in place of ids. */
 import { msg } from '@lingui/core/runtime-macro';
 import { titleFrom } from '../../contract/chatOperations';
 import { type Chat, releasedOf, withoutReleased } from '../../contract/chats';
-import type { ComparePrompt } from '../../contract/compare/compare';
-import type { CompareTask } from '../../contract/engineContract';
-import { ConcertinaError } from '../../contract/errors';
+import type { ComparePlan, ComparePrompt, CompareRequest } from '../../contract/compare/compare';
+import { modelsOf } from '../../contract/compare/models';
+import { type CompareTask, templateOptionsOf } from '../../contract/engineContract';
+import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import type { Attachment } from '../../contract/lib/attachments';
+import type { ModelEntry } from '../../contract/models';
+import type { Settings } from '../../contract/settings';
 import type { ChatStore } from '../chats/chatStore';
 import { promptBranch } from '../chats/promptBranch';
 import { type BlockOf, buildPrompt, type PromptSource, systemPromptOf } from '../chats/promptBuilder';
@@ -112,4 +115,66 @@ async function fromSources(sources: PromptSource[], { systemPrompt, blockOf }: P
 
 function question(text: string): PromptSource {
   return { role: 'user', text, attachments: [] };
+}
+
+// Its models.
+
+interface ModelParts {
+  pathOf(modelId: string): Promise<string>;
+  entries(): Promise<ModelEntry[]>;
+  /** as they count for a model */
+  settings: (modelId: string) => Settings;
+}
+
+/** That of the reference first. Rejects where none of them is there. */
+export async function resolveModels(request: CompareRequest, parts: ModelParts): Promise<CompareTask['models']> {
+  const asked = modelsOf(request);
+  const entries = asked.length > 1 ? await parts.entries() : [];
+  const found = asked.map(({ modelId }) => entries.find(({ places }) => places.some(({ id }) => id === modelId)));
+  const names = namesOf(found);
+  const models: CompareTask['models'] = [];
+  for (const [index, { modelId, columns }] of asked.entries()) {
+    const { context: settings, template } = parts.settings(modelId);
+    const path = await parts.pathOf(modelId).catch((error: unknown) => ({ problem: toErrorPayload(error) }));
+    const place = typeof path === 'string' ? { path, problem: null } : { path: '', ...path };
+    const own = { name: names[index] ?? '', fileName: found[index]?.fileName ?? '', fingerprint: '', loadMs: null };
+    const shown = asked.length > 1 ? own : null;
+    models.push({ ...place, columns, shown, settings, ...templateOptionsOf(template) });
+  }
+  const [first] = models;
+  if (first?.problem && models.every(({ problem }) => problem)) throw ConcertinaError.fromPayload(first.problem);
+  return models;
+}
+
+/** A model that is not there is the problem of its own configurations. Rejects where it is the only one. */
+export async function planModels(
+  { modelId: usual, configurations }: Pick<CompareRequest, 'modelId' | 'configurations'>,
+  planOf: (modelId: string, configurations: CompareRequest['configurations']) => Promise<ComparePlan>,
+): Promise<ComparePlan> {
+  const models = modelsOf({ modelId: usual, configurations, options: { reference: 0 } });
+  const columns: ComparePlan['columns'] = [];
+  let together: ComparePlan['together'] = { fits: false, budgets: [] };
+  for (const { modelId, columns: indices } of models) {
+    const own = configurations.filter((_, index) => indices.includes(index));
+    const plan = await planOf(modelId, own).catch((error: unknown) => {
+      if (models.length === 1) throw error;
+      const none = { estimate: null, fits: false, problem: toErrorPayload(error).message, longest: null };
+      return { columns: own.map(() => none), together };
+    });
+    for (const [at, column] of plan.columns.entries()) columns[indices[at] ?? 0] = column;
+    // several models take turns in memory
+    if (models.length === 1) together = plan.together;
+  }
+  return { columns, together };
+}
+
+/** As the window names them; those that would be called the same by their files, or by numbers. */
+function namesOf(entries: readonly (ModelEntry | undefined)[]): string[] {
+  const plain = entries.map((entry) =>
+    entry ? [entry.info?.name || entry.fileName, entry.info?.quantization].filter(Boolean).join(' ') : 'missing model',
+  );
+  const files = plain.map((name, index) =>
+    plain.indexOf(name) === plain.lastIndexOf(name) ? name : (entries[index]?.fileName ?? name),
+  );
+  return files.map((name, index) => (files.indexOf(name) === index ? name : `${name} (${index + 1})`));
 }

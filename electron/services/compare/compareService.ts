@@ -16,9 +16,9 @@ import type {
 } from '../../contract/compare/compare';
 import { compareRequestSchema } from '../../contract/compare/compare';
 import type { Capabilities } from '../../contract/engine';
-import { type CompareTask, type EngineClient, templateOptionsOf } from '../../contract/engineContract';
+import type { CompareTask, EngineClient } from '../../contract/engineContract';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
-import type { ModelInfo } from '../../contract/models';
+import type { ModelEntry, ModelInfo } from '../../contract/models';
 import { type CacheChoice, type Settings, usualContext } from '../../contract/settings';
 import type { ChatStore } from '../chats/chatStore';
 import type { Questions } from '../chats/promptBuilder';
@@ -31,7 +31,14 @@ import type { Logger } from '../lib/logger';
 import { type SystemFacts, systemFacts } from '../machine/diagnostics';
 import type { ModelLibrary } from '../models/modelLibrary';
 import type { SettingsService } from '../settings/settingsStore';
-import { countPrompt, type PromptCounts, type PromptParts, resolvePrompt } from './comparePrompt';
+import {
+  countPrompt,
+  type PromptCounts,
+  type PromptParts,
+  planModels,
+  resolveModels,
+  resolvePrompt,
+} from './comparePrompt';
 import { type CompareStore, endedRun, failedRun, newRun } from './compareStore';
 
 interface CompareParts {
@@ -40,6 +47,8 @@ interface CompareParts {
   engine: Pick<EngineService, 'compare' | 'status' | 'changed' | 'speedsOf'>;
   inspector: Pick<ModelInspector, 'inspect' | 'planComparison'>;
   pathOf(modelId: string): Promise<string>;
+  /** the models of the list */
+  entries(): Promise<ModelEntry[]>;
   prompts: Omit<PromptParts, 'systemPrompt'>;
   counts: PromptCounts;
   /** as they count for a model */
@@ -105,19 +114,19 @@ export class CompareService {
     }
     this.starting = true;
     try {
-      const { systemPrompt, context: settings, template } = this.parts.settings(request.modelId);
-      const path = await this.parts.pathOf(request.modelId);
+      const models = await resolveModels(request, this.parts);
+      const { systemPrompt } = this.parts.settings(request.modelId);
       const resolved = await resolvePrompt(request.prompt, { ...this.parts.prompts, systemPrompt });
       const id = randomUUID();
       const name = request.name ?? resolved.title;
       const asked = { ...request, prompt: resolved.asked };
-      const run = newRun({ id, name, createdAt: this.now(), request: asked, settings });
+      const settings = models[0]?.settings ?? this.parts.settings(request.modelId).context;
+      const run = newRun({ id, name, createdAt: this.now(), request: asked, settings, models });
       await this.parts.store.save(run);
       const { prompt, material } = resolved;
       const { calibration, scratch } = this.parts;
       const { configurations, options } = request;
-      const task = { runId: id, path, settings, calibration, scratch, prompt, material, configurations, options };
-      this.begin(run, { ...task, ...templateOptionsOf(template) });
+      this.begin(run, { runId: id, models, calibration, scratch, prompt, material, configurations, options });
       this.listed.emit(this.list());
       return { runId: id };
     } finally {
@@ -162,7 +171,11 @@ export class CompareService {
     return this.start({ ...request, name });
   }
 
-  async estimate(modelId: string, configurations: CompareRequest['configurations']): Promise<ComparePlan> {
+  estimate(modelId: string, configurations: CompareRequest['configurations']): Promise<ComparePlan> {
+    return planModels({ modelId, configurations }, (id, own) => this.planOf(id, own));
+  }
+
+  private async planOf(modelId: string, configurations: CompareRequest['configurations']): Promise<ComparePlan> {
     const path = await this.parts.pathOf(modelId);
     const { context: settings } = this.parts.settings(modelId);
     return this.parts.inspector.planComparison({ path, settings, configurations });
@@ -242,7 +255,7 @@ export class CompareService {
   }
 
   private async execute(running: Running, task: CompareTask): Promise<void> {
-    const fileName = basename(task.path);
+    const fileName = basename(task.models[0]?.path ?? '');
     let end: (run: CompareRun) => CompareRun;
     try {
       await this.parts.engine.compare(task, running.controller.signal);
@@ -366,6 +379,7 @@ export async function setUpCompare(parts: CompareSetUp): Promise<CompareService>
   const compare = new CompareService({
     ...{ ...same, engine, client: host.client, scratch: join(dataFolder, 'scratch-compare') },
     pathOf: (modelId) => models.pathOf(modelId),
+    entries: () => models.list(),
     prompts: {
       chats,
       checkText: () => readFile(parts.calibration.textFile, 'utf8'),

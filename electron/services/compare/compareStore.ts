@@ -11,6 +11,7 @@ import {
   compareColumnSchema,
   compareRunSchema,
 } from '../../contract/compare/compare';
+import type { CompareTask } from '../../contract/engineContract';
 import { ConcertinaError, type ErrorPayload } from '../../contract/errors';
 import { checkOf } from '../../contract/lib/judgement';
 import { SerialQueue } from '../../contract/lib/serialQueue';
@@ -87,7 +88,8 @@ export class CompareStore {
   private note(run: CompareRun): void {
     const { id, name, createdAt, state, model, request } = run;
     const { configurations } = request;
-    const modelName = model?.info.name ?? '';
+    const several = [...new Set(run.columns.flatMap((column) => column.model?.name ?? []))].join(', ');
+    const modelName = several || (model?.info.name ?? '');
     this.summaries.set(id, { id, name, createdAt, state, modelName, configurations, check: checkOf(run) });
   }
 
@@ -122,12 +124,15 @@ interface NewRun {
   createdAt: number;
   request: CompareRequest;
   settings: ContextSettings;
+  /** left out: there is one */
+  models?: readonly Pick<CompareTask['models'][number], 'columns' | 'shown'>[];
 }
 
-export function newRun({ id, name, createdAt, request, settings }: NewRun): CompareRun {
-  const columns = request.configurations.map((configuration) =>
-    compareColumnSchema.parse({ configuration, state: 'waiting' }),
-  );
+export function newRun({ id, name, createdAt, request, settings, models = [] }: NewRun): CompareRun {
+  const columns = request.configurations.map((configuration, index) => {
+    const model = models.find((one) => one.columns.includes(index))?.shown ?? null;
+    return compareColumnSchema.parse({ configuration, model, state: 'waiting' });
+  });
   return compareRunSchema.parse({
     ...{ version: 1, id, name, createdAt, endedAt: null, state: 'running', error: null },
     ...{ request, settings, model: null, machine: null, build: null, promptTokens: 0, columns, notes: [] },

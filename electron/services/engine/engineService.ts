@@ -16,7 +16,7 @@ import {
   type PromptOptions,
   templateOptionsOf,
 } from '../../contract/engineContract';
-import { ConcertinaError } from '../../contract/errors';
+import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import type { ContextFit } from '../../contract/fit';
 import type { LoadedWorkers } from '../../contract/lib/domains/workers';
 import type { Apply, TemplateSettings } from '../../contract/settings';
@@ -303,10 +303,10 @@ export class EngineService {
   /**
    * Runs a comparison; answers wait until it has ended. It may take the memory of what is loaded, which is then loaded
    * again. Resolves also when it was canceled: its events say what was done. Rejects with `cancelled` when that was
-   * before it began, when the file of the model is refused, and when the engine cannot be started or ends.
+   * before it began, when no model of it can be loaded, and when the engine cannot be started or ends.
    */
-  async compare(task: CompareTask, signal: AbortSignal): Promise<void> {
-    await this.inspector.requireHarmless(task.path, task.settings);
+  async compare(asked: CompareTask, signal: AbortSignal): Promise<void> {
+    const task = { ...asked, models: await this.withProblems(asked.models) };
     this.host.start();
     await this.host.whenReady();
     await this.live.whenSettled(signal);
@@ -325,6 +325,18 @@ export class EngineService {
       this.live.update({ comparing: null });
       this.onEnded();
     }
+  }
+
+  /** One that ends a process which looks at it is not loaded. Rejects where none can be. */
+  private async withProblems(models: CompareTask['models']): Promise<CompareTask['models']> {
+    const looked: CompareTask['models'] = [];
+    for (const model of models) {
+      const look = () => this.inspector.requireHarmless(model.path, model.settings).then(() => null, toErrorPayload);
+      looked.push({ ...model, problem: model.problem ?? (await look()) });
+    }
+    const [first] = looked;
+    if (first?.problem && looked.every(({ problem }) => problem)) throw ConcertinaError.fromPayload(first.problem);
+    return looked;
   }
 
   /** Passes a cancel on to work that runs; one that is not heeded is noticed. */

@@ -76,13 +76,10 @@ function checking(of: Engine, types: string[]) {
   );
   const scratch = path.join(temporaryFolder(), 'scratch');
   const { configurations, options } = request;
+  const settings = contextSettingsSchema.parse({ threads: 1, recentTokens: 0 });
+  const indices = configurations.map((_, index) => index);
   const task: CompareTask = {
-    ...{
-      runId: 'run',
-      path: tinyModel,
-      settings: contextSettingsSchema.parse({ threads: 1, recentTokens: 0 }),
-      scratch,
-    },
+    ...{ runId: 'run', models: [{ path: tinyModel, settings, columns: indices, shown: null, problem: null }], scratch },
     ...{ calibration: { folder: temporaryFolder(), textFile: calibrationText }, prompt: { depth } },
     ...{ material: fs.readFileSync(calibrationText, 'utf8'), configurations, options },
   };

@@ -1,7 +1,8 @@
 /** The small rules of saved sessions: prefixes, room, what is worth its time, files that tell when they were changed. */
 import { describe, expect, it } from 'vitest';
+import { commonPrefix } from '@/electron/engine/contextReuse';
 import { differenceOf } from '@/electron/engine/native/sessionFile';
-import { commonPrefix, Rates, sparedBy } from '@/electron/engine/sessions/rates';
+import { Rates, sparedBy } from '@/electron/engine/sessions/rates';
 import {
   decodeMeta,
   decodeTokens,
