@@ -10,9 +10,13 @@ import {
   type CompareProgress,
   type ComparePrompt,
   type CompareRun,
+  compareConfigurationSchema,
   compareFormatSchema,
   compareRequestSchema,
+  maxConfigurations,
+  minConfigurations,
 } from '../contract/compare/compare';
+import { nextModelOf } from '../contract/compare/models';
 import type { OperationInput } from '../contract/contract';
 import { ConcertinaError, messageOf } from '../contract/errors';
 import { usualPart } from '../contract/lib/attachments';
@@ -48,15 +52,10 @@ async function compare(
   services.engine.startEmpty();
   const call = callOf(services);
   const modelId = await (order.model === null ? embeddedModelId(call) : modelIdOf(call, order.model));
-  const ended = untilEnded(services);
-  const { runId } =
-    order.kind === 'check'
-      ? await startCheck(call, { modelId, depth: order.depth })
-      : await call('compare.start', {
-          ...order.request,
-          modelId,
-          prompt: await promptOf(services, order.prompt, signal),
-        });
+  const request = order.kind === 'prompt' ? await requestOf(services, call, order, modelId, signal) : null;
+  const ended = untilEnded(services, request);
+  const depth = order.kind === 'check' ? order.depth : undefined;
+  const { runId } = await (request ? call('compare.start', request) : startCheck(call, { modelId, depth }));
   const cancel = () => void call('compare.cancel', { runId });
   signal.addEventListener('abort', cancel);
   if (signal.aborted) cancel();
@@ -89,6 +88,25 @@ async function startCheck(call: Call, question: OperationInput<'compare.check'>)
   return call('compare.check', question);
 }
 
+/** With ids in place of the words that name models, and of files. */
+async function requestOf(
+  services: Services,
+  call: Call,
+  { request, prompt }: PromptOrder,
+  modelId: string,
+  signal: AbortSignal,
+) {
+  const ids = new Map<string, string>();
+  for (const { modelId: word } of request.configurations) {
+    if (word !== undefined && !ids.has(word)) ids.set(word, await modelIdOf(call, word));
+  }
+  const configurations = request.configurations.map(
+    ({ modelId: word, ...cache }): CompareConfiguration =>
+      word === undefined ? cache : { ...cache, modelId: ids.get(word) ?? '' },
+  );
+  return { ...request, modelId, configurations, prompt: await promptOf(services, prompt, signal) };
+}
+
 async function embeddedModelId(call: Call): Promise<string> {
   const embedded = (await call('models.list', undefined)).find(({ source }) => source === 'embedded');
   if (embedded) return embedded.id;
@@ -115,13 +133,15 @@ function textOf(path: string): string {
   }
 }
 
-/** Says on stderr what is done, a line for each step of each column. */
-function untilEnded(services: Services): Promise<void> {
+/** Says on stderr what is done, a line for each step of each column. `request`: null for a check */
+function untilEnded(services: Services, request: Parameters<typeof nextModelOf>[0]['request'] | null): Promise<void> {
   const printed = new Set<string>();
   return new Promise((resolve) => {
     const off = services.events.on((event) => {
       if (event.name !== 'onCompare') return;
-      for (const line of linesOf(event.payload)) {
+      const { columns } = event.payload;
+      const loaded = (request && nextModelOf({ columns, request })) || 'the model';
+      for (const line of linesOf(event.payload, loaded)) {
         if (!printed.has(line)) console.error(line);
         printed.add(line);
       }
@@ -132,17 +152,17 @@ function untilEnded(services: Services): Promise<void> {
   });
 }
 
-function linesOf({ step, columns, state, error, notes }: CompareProgress): string[] {
+function linesOf({ step, columns, state, error, notes }: CompareProgress, loaded: string): string[] {
   const names: Record<NonNullable<CompareRun['step']>, string> = {
-    loading: 'the model is loaded',
+    loading: `${loaded} is loaded`,
     'saving-chat': 'the chat is written down',
     'restoring-chat': 'the chat is loaded again',
   };
   return [
     ...(step ? [names[step]] : []),
-    ...columns.flatMap(({ configuration: { typeK, typeV }, step: at, state: is, error: why }) => {
+    ...columns.flatMap(({ configuration: { typeK, typeV }, model, step: at, state: is, error: why }) => {
       if (is === 'waiting') return [];
-      return [`${typeK}/${typeV}: ${at ?? (why ? `${is}: ${why.message}` : is)}`];
+      return [`${model ? `${model.name}, ` : ''}${typeK}/${typeV}: ${at ?? (why ? `${is}: ${why.message}` : is)}`];
     }),
     ...notes,
     ...(state === 'running' ? [] : [`the comparison is ${state}${error ? `: ${error.message}` : ''}`]),
@@ -154,14 +174,14 @@ function linesOf({ step, columns, state, error, notes }: CompareProgress): strin
 const compareSpec = {
   name: 'compare',
   takes: '[REQUEST.json]',
-  about: 'runs a prompt or documents under several cache types, side by side',
+  about: 'runs a prompt or documents under several cache types or models, side by side',
   details: `REQUEST.json is what the window asks for, or a run that it exported, with "files" of documents in place of their ids.
-Without it: --types, and --text FILE, or --document FILE with --question TEXT. Or --guard, which checks the model by tasks and
+A "modelId" of its configurations names a model as --beside does. Without it: --types, and --text FILE, or --document FILE with --question TEXT. Or --guard, which checks the model by tasks and
 recommends types. What is written is explained in docs/compare.md.`,
   options: {
     types: {
       ...{ type: 'string', value: 'LIST' },
-      about: `2 to 6 cache types, K/V pairs, or budgets like auto:3.5; the first one is the reference: ${cacheTypes.join(', ')}`,
+      about: `2 to 6 cache types, K/V pairs, or budgets like auto:3.5 (with --beside one is enough); the first one is the reference: ${cacheTypes.join(', ')}`,
     },
     guard: {
       type: 'boolean',
@@ -174,6 +194,10 @@ recommends types. What is written is explained in docs/compare.md.`,
       type: 'string',
       value: 'MODEL',
       about: 'file, or a model of `models list` (the one that comes with the app)',
+    },
+    beside: {
+      ...{ type: 'string', value: 'MODEL', multiple: true },
+      about: 'another model, loaded after the first one and run under the same types',
     },
     context: {
       ...{ type: 'string', value: 'TOKENS' },
@@ -198,6 +222,7 @@ recommends types. What is written is explained in docs/compare.md.`,
       'compare --types f16,turbo3 --document report.pdf --question "What was agreed?" --out results',
       'about a document',
     ],
+    ['compare --types f16 --model Q8_0.gguf --beside Q4_K_M.gguf --text prompt.txt', 'two quants of one model'],
     ['compare --guard --model MODEL.gguf --context 16384', 'which types keep what the model does, at this depth'],
   ],
 } as const satisfies CommandSpec;
@@ -212,6 +237,11 @@ const documentsPrompt = z.object({
 /** The request of the contract; a chat or the id of a document means nothing outside the app that holds them. */
 const fileSchema = z.object({
   ...compareRequestSchema.shape,
+  /** models are named as a person does */
+  configurations: z
+    .array(compareConfigurationSchema.extend({ modelId: z.string().min(1).optional() }))
+    .min(minConfigurations)
+    .max(maxConfigurations),
   modelId: z.string().optional(),
   prompt: z.union([documentsPrompt, compareRequestSchema.shape.prompt]),
 });
@@ -296,10 +326,12 @@ function fromFile(path: string, read: (path: string) => string): PromptOrder {
 function fromFlags(values: Values): PromptOrder {
   if (values.types === undefined) throw new UsageError('--types is missing: name two or more cache types.');
   const nCtx = number('--context', values.context ?? '8192');
+  const caches = values.types.split(',').map((pair) => configuration(pair, nCtx));
+  const models = [{}, ...(values.beside ?? []).map((modelId) => ({ modelId }))];
   const request = checked(
     fileSchema.omit({ prompt: true, modelId: true }).safeParse({
       ...(values.name !== undefined && { name: values.name }),
-      configurations: values.types.split(',').map((pair) => configuration(pair, nCtx)),
+      configurations: models.flatMap((model) => caches.map((cache) => ({ ...cache, ...model }))),
       options: {
         ...(values.tokens !== undefined && { maxTokens: number('--tokens', values.tokens) }),
         ...(values.rounds !== undefined && { rounds: number('--rounds', values.rounds) }),

@@ -27,7 +27,7 @@ const entries = [
   { id: 'sidebar', text: msg`Show or hide the chats`, group: 'Window', keys: 'Mod+B' },
   { id: 'models', text: msg`Models`, group: 'Window', keys: 'Mod+O' },
   { id: 'shelf', text: msg`Shelf of documents`, group: 'Window' },
-  { id: 'compare', text: msg`Compare cache types`, group: 'Window' },
+  { id: 'compare', text: msg`Compare cache types or models`, group: 'Window' },
   { id: 'api', text: msg`API for other programs`, group: 'Window' },
   { id: 'tools', text: msg`Tool servers`, group: 'Window' },
   { id: 'settings', text: msg`Settings`, group: 'Window', keys: 'Mod+,' },

@@ -5,6 +5,7 @@
 import { msg } from '@lingui/core/runtime-macro';
 import type { CompareColumn, CompareRun, ModelCheck } from '../compare/compare';
 import { say, type Translatable } from './language';
+import { allocatedBytes } from './memory';
 
 /** How much the predictions differ from those of the reference, from nothing to too much. */
 export const grades = ['same', 'hardly', 'noticeable', 'not advisable'] as const;
@@ -37,7 +38,7 @@ export function gradeOf(
 export interface Judgement {
   column: CompareColumn;
   grade: Grade | null;
-  /** "use it." */
+  /** "use it."; empty: there is nothing to advise */
   advice: string;
   /** "A quarter of the memory; picks the same next word 95 times of 100." */
   sentence: string;
@@ -50,8 +51,24 @@ export function judgementsOf({ columns, request }: CompareRun): Judgement[] {
   if (!reference || base === null) return [];
   return columns.flatMap((column) => {
     const own = bytesOf(column);
-    return column === reference || own === null ? [] : [judgementOf(column, own / base)];
+    if (column === reference || own === null) return [];
+    if (column.model?.name !== reference.model?.name) return [ofOtherModel(column, reference)];
+    return [judgementOf(column, own / base)];
   });
+}
+
+/** Which of two models to use is not for a cache to say: what differs is told, and no advice is given. */
+function ofOtherModel(column: CompareColumn, reference: CompareColumn): Judgement {
+  const share =
+    reference.memory && column.memory ? allocatedBytes(column.memory) / allocatedBytes(reference.memory) : 1;
+  const few = (column.quality?.tokens ?? 0) < fewScored;
+  const words = [memoryText(share), wordsText(column, few ? null : 'same'), vocabularyText(column), factsText(column)];
+  const sentence = `${words.filter((part) => part !== '').join('; ')}.`;
+  return { column, grade: null, advice: '', sentence };
+}
+
+function vocabularyText({ agreement }: CompareColumn): string {
+  return agreement?.words ? say(msg`has another vocabulary, so that its predictions cannot be set beside these`) : '';
 }
 
 /** `share`: of the reference's memory, for each token. */

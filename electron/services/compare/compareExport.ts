@@ -3,6 +3,7 @@
 import type { AnswerStats } from '../../contract/chats';
 import type { CompareColumn, CompareFormat, CompareRun } from '../../contract/compare/compare';
 import type { Candidate } from '../../contract/compare/figures';
+import { type ColumnModel, hasSeveralModels } from '../../contract/compare/models';
 import { missedRecent } from '../../contract/fallbacks';
 import { fewTimed, judgementsOf, verdictOf } from '../../contract/lib/judgement';
 import { allocatedBytes } from '../../contract/lib/memory';
@@ -39,7 +40,9 @@ function heading({
   const reference = columns[request.options.reference];
   const lines = [
     model &&
+      !hasSeveralModels(columns) &&
       `Model: ${inline(model.info.name)} (${inline(model.fileName)}, ${model.info.quantization}, fingerprint ${model.fingerprint})`,
+    ...[...new Set(columns.map(modelLine))],
     machine &&
       `Machine: ${inline(machine.cpu)}, ${machine.physicalCores} cores, ${inline(machine.os)}, ${inline([machine.backend, machine.device].join(' '))}`,
     build &&
@@ -51,6 +54,14 @@ function heading({
     .filter(Boolean)
     .map((line) => `- ${line}`)
     .join('\n');
+}
+
+/** Of a run of several models; empty: it has one. */
+function modelLine({ model }: CompareColumn): string {
+  if (!model) return '';
+  const file = [model.fileName, model.fingerprint && `fingerprint ${model.fingerprint}`].filter(Boolean).join(', ');
+  const load = model.loadMs === null ? 'not loaded for it' : `loaded in ${(model.loadMs / 1000).toFixed(2)} s`;
+  return `Model: ${inline(model.name)} (${inline(file)}), ${load}`;
 }
 
 function verdict(run: CompareRun): string {
@@ -77,7 +88,7 @@ function toolCalls({ columns }: CompareRun): string {
 function inShort(run: CompareRun): string {
   const lines = judgementsOf(run).map(({ column, grade, advice, sentence }) => {
     const dial = grade ? ` Difference: ${grade}.` : '';
-    return `- **${nameOf(column, run.columns)}: ${advice}** ${sentence}${dial}`;
+    return `- **${`${nameOf(column, run.columns)}: ${advice}`.trim()}** ${sentence}${dial}`;
   });
   return lines.length === 0 ? '' : ['## In short', lines.join('\n')].join('\n\n');
 }
@@ -133,15 +144,17 @@ function differences({ columns, request }: CompareRun): string[] {
     if (!difference || !reference) return [];
     const own = `${nameOf(column, columns)} wrote ${candidate(difference.own)}`;
     const other = `${nameOf(reference, columns)} wrote ${candidate(difference.reference)}`;
-    return [`- ${nameOf(column, columns)}: the first ${difference.index} tokens are the same; then ${own}, ${other}.`];
+    const unit = difference.own.token === null ? 'words' : 'tokens';
+    return [`- ${nameOf(column, columns)}: the first ${difference.index} ${unit} are the same; then ${own}, ${other}.`];
   });
   if (lines.length === 0) return [];
   return ['## Where answers leave the reference', 'Probabilities: in the column / in the reference.', lines.join('\n')];
 }
 
-function candidate({ text, end, probability, referenceProbability }: Candidate): string {
+function candidate({ token, text, end, probability, referenceProbability }: Candidate): string {
   const share = (value: number | null) => (value === null ? 'not among the likeliest' : `${(100 * value).toFixed(1)}%`);
   const what = end ? 'the end' : `\`${JSON.stringify(text).replaceAll('`', "'")}\``;
+  if (token === null) return what;
   return `${what} (${share(probability)} / ${share(referenceProbability)})`;
 }
 
@@ -223,6 +236,7 @@ export const figures: readonly Figure[] = [
   figure('KV K bytes', mebibytes, ({ memory }) => memory?.kvK ?? null),
   figure('KV V bytes', mebibytes, ({ memory }) => memory?.kvV ?? null),
   figure('memory bytes', mebibytes, ({ memory }) => memory && allocatedBytes(memory)),
+  figure('load ms', whole, ({ model }) => model?.loadMs ?? null),
   figure('TTFT ms', whole, ({ answer }) => answer?.stats?.ttftMs ?? null),
   figure('prompt tok/s', rate, ({ answer }) => answer?.stats?.promptTokensPerSecond ?? null),
   figure('decode tok/s', rate, ({ answer }) => decodeRate(answer?.stats)),
@@ -231,8 +245,10 @@ export const figures: readonly Figure[] = [
   figure('tokens of a round', whole, ({ speed }) => speed?.tokens ?? null),
   figure('speed ratio', small, ({ speed }) => speed?.ratio?.median ?? null),
   figure('answer tokens', whole, ({ answer }) => answer?.stats?.answerTokens ?? null),
-  figure('same tokens first', whole, ({ agreement }) => agreement?.prefix ?? null),
-  figure('same tokens share', percent, ({ agreement }) => agreement?.share ?? null),
+  figure('same tokens first', whole, ({ agreement }) => (agreement?.words ? null : (agreement?.prefix ?? null))),
+  figure('same tokens share', percent, ({ agreement }) => (agreement?.words ? null : (agreement?.share ?? null))),
+  figure('same words first', whole, ({ agreement }) => (agreement?.words ? agreement.prefix : null)),
+  figure('same words share', percent, ({ agreement }) => (agreement?.words ? agreement.share : null)),
   figure('mean KLD', small, ({ quality }) => quality?.meanKld ?? null),
   figure('KLD error', small, ({ quality }) => quality?.meanKldError ?? null),
   figure('99.9% KLD', small, ({ quality }) => quality?.kld999 ?? null),
@@ -255,11 +271,12 @@ function shortName({ name }: Figure): string {
   return name.replace('bytes', 'MiB').replace('share', '%');
 }
 
-/** As the configuration has it, with the length where the columns differ in it. */
-function nameOf({ configuration: { typeK, typeV, nCtx } }: CompareColumn, columns: readonly CompareColumn[]) {
+/** As the configuration has it, with its model where there are several, and the length where the columns differ in it. */
+function nameOf({ configuration: { typeK, typeV, nCtx }, model }: CompareColumn, columns: readonly CompareColumn[]) {
   const types = typeK === typeV ? typeK : `${typeK}/${typeV}`;
   const alike = columns.every(({ configuration }) => configuration.nCtx === nCtx);
-  return alike ? types : `${types} at ${nCtx}`;
+  const named = model ? `${inline(model.name)}, ${types}` : types;
+  return alike ? named : `${named} at ${nCtx}`;
 }
 
 /** As the engine made it, where that differs from what was asked. */
@@ -294,11 +311,11 @@ function textOf(run: CompareRun, format: CompareFormat): string {
 function csvOf(run: CompareRun): string {
   const { sampling, maxTokens, together, reference: place } = run.request.options;
   const reference = run.columns[place];
-  const shared: [string, Cell][] = [
+  const shared = (model: Pick<ColumnModel, 'fileName' | 'fingerprint'> | null): [string, Cell][] => [
     ['run', run.name],
     ['date', new Date(run.createdAt).toISOString()],
-    ['model', run.model?.fileName ?? ''],
-    ['fingerprint', run.model?.fingerprint ?? ''],
+    ['model', model?.fileName ?? ''],
+    ['fingerprint', model?.fingerprint ?? ''],
     ['machine', run.machine ? `${run.machine.cpu}, ${run.machine.device}` : ''],
     ['version', run.build?.version ?? ''],
     ['llama.cpp', run.build?.upstream ?? ''],
@@ -319,10 +336,10 @@ function csvOf(run: CompareRun): string {
     'state',
     'depth',
     ...figures.map(({ name }) => name),
-    ...shared.map(([name]) => name),
+    ...shared(null).map(([name]) => name),
   ];
-  const tail = shared.map(([, value]) => value);
   const lines = run.columns.flatMap((column) => {
+    const tail = shared(column.model ?? run.model).map(([, value]) => value);
     const start = [nameOf(column, run.columns), effectiveOf(column), column.state];
     const points = column.curve.map((point) => {
       const values: Record<string, Cell> = {

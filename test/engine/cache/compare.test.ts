@@ -4,9 +4,19 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type CompareRun, compareRunSchema } from '@/electron/contract/compare/compare';
 import type { OperationInput } from '@/electron/contract/contract';
+import { readHeader } from '@/electron/contract/lib/gguf';
 import { EngineGates } from '../../fixtures/engineGates';
 import { bundleProcesses, startProcesses } from '../processes';
-import { filler, heldOut, loadTiny, perplexityFigure, perplexityTool, temporaryFolder, tinyModel } from '../support';
+import {
+  filler,
+  heldOut,
+  loadTiny,
+  perplexityFigure,
+  perplexityTool,
+  smallModel,
+  temporaryFolder,
+  tinyModel,
+} from '../support';
 
 bundleProcesses({ heldEngine: 'test/fixtures/testEngineProcess.ts' });
 
@@ -167,6 +177,81 @@ describe('a comparison', () => {
     expect(f16?.longest?.nCtx).toBeGreaterThan(1024);
     expect(f16?.needles?.results.map(({ depth }) => depth)).toEqual([0.1, 0.6]);
     expect(f16?.needles?.found).toBe(2);
+  });
+});
+
+/** The tiny model in a coarser quant: of each weight of 8 bits, which is -127 to 127 of a scale, the upper 4 stay. */
+async function coarseTiny(): Promise<string> {
+  const file = path.join(temporaryFolder(), 'coarse.gguf');
+  const bytes = fs.readFileSync(tinyModel);
+  const handle = await fs.promises.open(tinyModel, 'r');
+  const { tensors, dataStart } = await readHeader(handle);
+  await handle.close();
+  const [q8, blockBytes, scaleBytes] = [8, 34, 2];
+  for (const { type, shape, offset } of tensors) {
+    if (type !== q8) continue;
+    const blocks = shape.reduce((product, count) => product * count, 1) / 32;
+    const start = (dataStart ?? 0) + offset;
+    for (let at = start; at < start + blocks * blockBytes; at += blockBytes) {
+      for (let i = at + scaleBytes; i < at + blockBytes; i++) {
+        bytes.writeInt8(Math.max(-112, Math.min(112, 16 * Math.round(bytes.readInt8(i) / 16))), i);
+      }
+    }
+  }
+  fs.writeFileSync(file, bytes);
+  return file;
+}
+
+describe('two models', () => {
+  it('of one vocabulary are judged token by token, as llama-perplexity does; of two vocabularies by their words', async () => {
+    const size = 512;
+    const { compare, until, call, state, services } = await start();
+    const coarse = await coarseTiny();
+    const { added } = await call('models.addPaths', { paths: [coarse, smallModel] });
+    const idOf = (file: string) => added.find(({ fileName }) => fileName === path.basename(file))?.id ?? '';
+    const model = await loadTiny();
+    const text = model.detokenize(model.tokenize(heldOut(), { addSpecial: true }).slice(0, size));
+    expect(model.tokenize(text, { addSpecial: true })).toHaveLength(size);
+    const f16 = { typeK: 'f16' as const, typeV: 'f16' as const, nCtx: size + 256 };
+    const runId = await compare({
+      prompt: { kind: 'text', text, asIs: true },
+      configurations: [f16, { ...f16, modelId: idOf(smallModel) }, { ...f16, modelId: idOf(coarse) }],
+      options: { maxTokens: 12, quality: {} },
+    });
+    const run = await until(runId, ended);
+    expect(run).toMatchObject({ state: 'done', promptTokens: size });
+    const [tiny, small, rounded] = run.columns;
+    expect(run.columns.map((column) => [column.state, column.model?.fileName])).toEqual(
+      [tinyModel, smallModel, coarse].map((file) => ['done', path.basename(file)]),
+    );
+    // the first one was loaded already
+    expect(tiny?.model?.loadMs).toBeNull();
+    expect(small?.model?.loadMs).toBeGreaterThan(0);
+    expect(rounded?.model?.loadMs).toBeGreaterThan(0);
+    expect(new Set(run.columns.map((column) => column.model?.fingerprint)).size).toBe(3);
+
+    expect(small).toMatchObject({ quality: { meanKld: null, sameTop: null }, agreement: { words: true } });
+    expect(small?.notes.join()).toContain('another vocabulary');
+    expect(small?.quality?.perplexity).toBeGreaterThan(1);
+    const { difference } = small ?? {};
+    expect(difference?.own).toMatchObject({ token: null, probability: null });
+    expect(small?.answer?.text.slice(difference?.offset)).toMatch(new RegExp(`^${difference?.own.text}`));
+    expect(tiny?.answer?.text.slice(difference?.referenceOffset)).toMatch(new RegExp(`^${difference?.reference.text}`));
+
+    expect(rounded?.agreement).not.toHaveProperty('words');
+    const folder = temporaryFolder();
+    const file = path.join(folder, 'text.txt');
+    const base = path.join(folder, 'base');
+    fs.writeFileSync(file, `${text}${text}`);
+    const chunks = ['-c', String(size), '-b', '512', '--chunks', '1', '--kl-divergence-base', base];
+    perplexityTool([...chunks, '-f', file]);
+    const output = perplexityTool([...chunks, '--kl-divergence', '-m', coarse]);
+    const off = (ours: number | null | undefined, theirs: number) => Math.abs((ours ?? Number.NaN) / theirs - 1);
+    expect(rounded?.quality?.meanKld).toBeGreaterThan(0.01);
+    expect(off(rounded?.quality?.meanKld, perplexityFigure(output, /Mean +KLD:/))).toBeLessThan(0.01);
+    expect(off(rounded?.quality?.perplexity, perplexityFigure(output, /Mean PPL\(Q\) +:/))).toBeLessThan(0.01);
+    await state('ready');
+    expect(services.engine.status()).toMatchObject({ comparing: null, context: { nCtx: 2048 } });
   });
 });
 

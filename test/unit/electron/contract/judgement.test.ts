@@ -50,6 +50,38 @@ describe('the dial', () => {
   });
 });
 
+describe('another model', () => {
+  const model = (name: string) => ({ name, fileName: name, fingerprint: 'f', loadMs: 900 });
+  const memory = (weights: number) => ({ weights, kvK: 10, kvV: 10, kvF16: 20, compute: 0 });
+  const lineOf = (change: Parameters<typeof column>[1]) => {
+    const reference = column(0, { model: model('A'), memory: memory(80) });
+    const [, other] = judgementsOf(
+      run([
+        reference,
+        column(1, { model: model('A'), memory: memory(80) }),
+        column(2, { model: model('B'), memory: memory(30), ...change }),
+      ]),
+    );
+    return other;
+  };
+
+  it('is given no advice: all of its memory, and the next words where they can be compared', () => {
+    const quality = { tokens: 2000, perplexity: 9, meanKld: 0.5, meanKldError: 0, kld999: 1, sameTop: 0.71 };
+    expect(lineOf({ quality })).toMatchObject({
+      ...{ grade: null, advice: '' },
+      sentence: 'Half the memory; picks the same next word 71 times of 100.',
+    });
+    const few = lineOf({ quality: { ...quality, tokens: 90 } })?.sentence;
+    expect(few).toBe('Half the memory; 90 tokens of text are too few to judge by.');
+  });
+
+  it('says of another vocabulary that there is nothing to compare', () => {
+    const quality = { tokens: 2000, perplexity: 9, meanKld: null, meanKldError: null, kld999: null, sameTop: null };
+    const agreement = { words: true as const, prefix: 1, own: 20, reference: 20, share: 0.2 };
+    expect(lineOf({ quality, agreement })?.sentence).toMatch(/^Half the memory; has another vocabulary/);
+  });
+});
+
 describe('the first line', () => {
   const scored = { perplexity: 12, meanKldError: 0, kld999: 0.4, tokens: 2000 };
   const quality = (sameTop: number, meanKld: number, tokens = 2000) => ({ ...scored, sameTop, meanKld, tokens });

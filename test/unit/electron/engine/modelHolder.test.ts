@@ -48,6 +48,21 @@ function setUp() {
   return { holder, loads, beforeLoss, checkMemory, load, lend };
 }
 
+test('models that are lent in turn: each has the time of its load, and the weights of one go before room is made for the next', async () => {
+  const { holder, checkMemory, load, lend } = setUp();
+  const [first, second] = [fileOf('first.gguf'), fileOf('second.gguf')];
+  await load(first);
+  const loadMs = (path: string) => lend<number | null>(path, async (loan) => loan.loadMs).done;
+  expect(await loadMs(first)).toBeNull();
+  expect(await loadMs(second)).toBeGreaterThan(0);
+  expect(await loadMs(second)).toBeNull();
+  checkMemory.mockImplementation(async () => {
+    expect(() => holder.requireModel()).toThrow(expect.objectContaining({ code: 'model-missing' }));
+    return { core: {}, auto: null };
+  });
+  expect(await loadMs(first)).toBeGreaterThan(0);
+});
+
 test('the loaded model is lent as it is, and its context goes only when it must', async () => {
   const { holder, loads, beforeLoss, load, lend } = setUp();
   const path = fileOf('a.gguf');

@@ -204,6 +204,7 @@ const nothing = () => {
 };
 
 type Order = ReturnType<typeof parseCompareOptions>;
+const f16Row = { typeK: 'f16', typeV: 'f16', nCtx: 4096 };
 
 function promptOrder(...[args, read]: Parameters<typeof parseCompareOptions>): Extract<Order, { kind: 'prompt' }> {
   const order = parseCompareOptions(args, read);
@@ -270,6 +271,28 @@ test.each([
 ])('%j is a usage error', (args, message) => {
   expect(() => parseCompareOptions(args, nothing)).toThrow(UsageError);
   expect(() => parseCompareOptions(args, nothing)).toThrow(message);
+});
+
+test('each other model runs under all the types, after the first one; one type is enough then', () => {
+  const line = ['--types', 'f16,turbo3', '--model', 'a.gguf', '--beside', 'b', '--beside', 'c.gguf', '--text', 'p.txt'];
+  const { model, request } = promptOrder(line, nothing);
+  expect(model).toBe('a.gguf');
+  expect(request.configurations.map(({ typeK, modelId }) => [modelId, typeK])).toEqual([
+    [undefined, 'f16'],
+    [undefined, 'turbo3'],
+    ['b', 'f16'],
+    ['b', 'turbo3'],
+    ['c.gguf', 'f16'],
+    ['c.gguf', 'turbo3'],
+  ]);
+  expect(
+    promptOrder(['--types', 'f16', '--beside', 'b', '--text', 'p.txt'], nothing).request.configurations,
+  ).toHaveLength(2);
+  const file = { configurations: [f16Row, { ...f16Row, modelId: './b.gguf' }], prompt: { kind: 'text', text: 'Why?' } };
+  const { configurations } = promptOrder(['r.json'], () => JSON.stringify(file)).request;
+  expect(configurations.map(({ modelId }) => modelId)).toEqual([undefined, './b.gguf']);
+  expect(() => parseCompareOptions(['--types', 'f16', '--text', 'p.txt'], nothing)).toThrow(/configurations/);
+  expect(() => parseCompareOptions(['--guard', '--beside', 'b'], nothing)).toThrow('--guard takes no --beside');
 });
 
 test('an estimate takes options of llama-server, as serve does', () => {

@@ -1,8 +1,15 @@
 /** What is worked out of measured things: where answers part, figures of speed, depths, hidden facts. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Step } from '@/electron/engine/compare/column';
 import { names, plant } from '@/electron/engine/compare/needles';
-import { agreementOf, differenceOf, floorNote, lacksFloor, scoredOf } from '@/electron/engine/compare/quality';
+import {
+  agreementOf,
+  differenceOf,
+  floorNote,
+  lacksFloor,
+  partingOf,
+  scoredOf,
+} from '@/electron/engine/compare/quality';
 import { curveTokens, depthsWithin, median, speedOf } from '@/electron/engine/compare/speed';
 
 const words = ['the', ' lamp', ' was', ' lit', ' out', ''];
@@ -50,6 +57,35 @@ test('agreement counts what is the same in order, not only at the beginning', ()
   expect(found).toEqual({ prefix: 2, own: 5, reference: 4, share: 4 / 5 });
   expect(agreementOf([], [])).toMatchObject({ share: 1 });
   expect(agreementOf(steps([1]), [])).toMatchObject({ prefix: 0, share: 0 });
+});
+
+describe('answers of two vocabularies', () => {
+  /** of any tokens: those of two models mean nothing beside each other */
+  const side = (text: string, { ended = true } = {}) => ({ steps: [{ ...step(7, 1, 0), end: ended }], text });
+
+  test('part at the first word that differs, wherever each text has it; white space is no word', () => {
+    const { difference, agreement } = partingOf(side('The  lamp\nwas out.'), side('The lamp was lit, at last.'));
+    expect(difference).toEqual({
+      ...{ index: 3, offset: 14, referenceOffset: 13 },
+      own: { token: null, text: 'out', end: false, probability: null, referenceProbability: null },
+      reference: { token: null, text: 'lit', end: false, probability: null, referenceProbability: null },
+    });
+    // out or lit; the comma, "at" and "last" are too many; the point and the end
+    expect(agreement).toEqual({ words: true, prefix: 3, own: 6, reference: 9, share: 5 / 9 });
+    expect(partingOf(side('Der Ölstand'), side('Der Öltank')).difference).toMatchObject({ own: { text: 'Ölstand' } });
+    // no spaces between words
+    expect(partingOf(side('灯が点いた'), side('灯が消えた')).difference).toMatchObject({ index: 2, offset: 2 });
+  });
+
+  test('an end is a difference, being cut off is none, and a word that was cut off is not judged', () => {
+    expect(partingOf(side('The lamp'), side('The lamp was lit')).difference).toMatchObject({
+      own: { end: true, text: '' },
+      reference: { text: 'was' },
+    });
+    const cut = partingOf(side('The lamp wa', { ended: false }), side('The lamp was lit'));
+    expect(cut).toMatchObject({ difference: null, agreement: { prefix: 2, own: 2, reference: 5 } });
+    expect(partingOf(side('The lamp'), side('The lamp'))).toMatchObject({ difference: null, agreement: { share: 1 } });
+  });
 });
 
 test('rounds in turns are compared one by one, others by their medians', () => {
