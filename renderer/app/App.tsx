@@ -189,7 +189,7 @@ function Header() {
       {title === null && <span className="flex-1" />}
       <ModelPicker />
       <IconButton
-        label={t`Compare cache types`}
+        label={t`Compare cache types or models`}
         side="bottom"
         icon={<Columns3 />}
         aria-pressed={comparing}

@@ -121,6 +121,8 @@ export const compareDraftKey = 'compare';
 export interface FormRow {
   /** of this row, for ever */
   key: number;
+  /** left out: that of the form */
+  modelId?: string;
   typeK: CacheChoice;
   typeV: CacheChoice;
   nCtx: number;

@@ -40,7 +40,7 @@ const windows: { suffix: string; size: [number, number]; scenes?: string }[] = [
     suffix: '-small',
     size: [720, 640],
     scenes:
-      'chat settings engine api too-large meter badge diagnostics machine documents no-fit answers compare discover imported details',
+      'chat settings engine api too-large meter badge diagnostics machine documents no-fit answers compare discover imported details two-models-form two-models',
   },
   { suffix: '-large', size: [1920, 1080], scenes: 'cache-types' },
 ];
@@ -107,6 +107,17 @@ async function openComparison(stage: Stage): Promise<void> {
     comparisons = path.join(dataDir, 'compare');
   } else await page.getByTestId('compare-run-item').getByRole('button').first().click();
   await expect(page.getByTestId('compare-verdict')).toBeVisible();
+}
+
+/** The built-in model and another one, under f16, on one text. */
+async function openTwoModels({ app, page }: Stage): Promise<void> {
+  await addModel(app, page, tinyModel);
+  await page.keyboard.press('Escape');
+  await page.getByTestId('compare-view-open').click();
+  await page.getByTestId('compare-prompt').fill(`${longExample.slice(0, 3000)}\n\nWho came to the harbour?`);
+  await page.getByTestId('compare-add-model').click();
+  await page.getByRole('menuitem').first().click();
+  await expect(page.getByTestId('compare-configuration').last()).toHaveAttribute('data-kv', /\d/);
 }
 
 async function keptComparison(dataDir: string): Promise<void> {
@@ -272,6 +283,18 @@ const scenes: Record<string, (stage: Stage) => Promise<unknown>> = {
 
   'cache-types': openComparison,
 
+  'two-models-form': async (stage) => {
+    await openTwoModels(stage);
+    await stage.page.getByTestId('compare-start').scrollIntoViewIfNeeded();
+  },
+
+  'two-models': async (stage) => {
+    await openTwoModels(stage);
+    await stage.page.getByTestId('compare-start').click();
+    await expect(stage.page.getByTestId('compare-run')).toHaveAttribute('data-state', 'done', { timeout: 200_000 });
+    await expect(stage.page.getByTestId('compare-verdict')).toBeVisible();
+  },
+
   'cache-plots': async (stage) => {
     await openComparison(stage);
     await stage.page.getByTestId('compare-plot').first().scrollIntoViewIfNeeded();
@@ -340,6 +363,7 @@ const starts: Record<
   compare: { prepare: writeSampleChat },
   'cache-types': { prepare: keptComparison, settings: { context: { nCtx: 6144 } } },
   'cache-plots': { prepare: keptComparison },
+  'two-models': { settings: { context: { nCtx: 4096 } } },
   'no-fit': { settings: { context: { nCtx: 2048 } } },
   discover: { hub: true },
   downloads: { hub: true },

@@ -14,7 +14,7 @@ import { cx } from '../../ui/cx';
 import { formatBytes, formatContext, formatCount, formatDuration, formatPercent, formatRate } from '../../ui/format';
 import { Menu, MenuItem } from '../../ui/Menu';
 import { ColumnText } from './ColumnText';
-import { columnName, rests, stateText, warningsOf } from './columnText';
+import { cacheName, columnName, loadText, rests, stateText, warningsOf } from './columnText';
 import { kvBytes, totalBytes } from './figures';
 import { seriesStyle } from './seriesStyle';
 
@@ -43,7 +43,7 @@ export function Column({ run, index }: ColumnProps) {
       <header className="border-b border-line px-4 pt-2.5 pb-2">
         <div className="flex min-h-7 items-center gap-2">
           <h3 className="min-w-0 truncate font-medium text-ink" title={name}>
-            {name}
+            {column.model?.name ?? cacheName(column, run.columns)}
           </h3>
           {isReference && (
             <span className="rounded-full bg-sunken px-2 text-xs text-ink-2">
@@ -52,6 +52,11 @@ export function Column({ run, index }: ColumnProps) {
           )}
           <UseThis run={run} index={index} />
         </div>
+        {column.model && (
+          <p className="truncate text-xs text-ink" data-testid="compare-column-model">
+            {[cacheName(column, run.columns), loadText(column.model)].filter(Boolean).join(' · ')}
+          </p>
+        )}
         <p
           className={cx(
             'text-xs',
@@ -84,7 +89,9 @@ export function Column({ run, index }: ColumnProps) {
             <p className={cx('mt-2 text-xs', column.agreement.own < fewAnswered ? 'text-ink-2' : 'text-good')}>
               {column.agreement.own < fewAnswered
                 ? t`The same as the reference, but too short to tell.`
-                : t`The same as the reference, to the last token.`}
+                : column.agreement.words
+                  ? t`The same as the reference, to the last word.`
+                  : t`The same as the reference, to the last token.`}
             </p>
           )}
         </div>
@@ -213,7 +220,7 @@ function rate(value: number | null | undefined): string | null {
   return value ? `${formatRate(value)} tok/s` : null;
 }
 
-/** Takes over the types and the length of a column, for the model of the run alone. The model is busy until the run has ended. */
+/** Takes over the types and the length of a column, for its model alone. The model is busy until the run has ended. */
 function UseThis({ run, index }: { run: CompareRun; index: number }) {
   const title = useApp(selectChatTitle);
   const { compare } = useActions();

@@ -71,7 +71,11 @@ function Marked({ text, difference, ...names }: MarkedProps) {
             data-testid="compare-difference"
             data-index={difference.index}
             className="rounded-xs bg-brass/40 font-medium text-ink underline decoration-accent decoration-2 underline-offset-2 hover:bg-brass/60"
-            aria-label={t`Differs here: ${spoken(own)}. Show the probabilities`}
+            aria-label={
+              own.token === null
+                ? t`Differs here: ${spoken(own)}. Show both words`
+                : t`Differs here: ${spoken(own)}. Show the probabilities`
+            }
           >
             {shown.slice(space.length) || '␣'}
           </button>
@@ -89,6 +93,7 @@ function Candidates({ difference, name, referenceName }: Omit<MarkedProps, 'text
     { by: name, candidate: difference.own },
     { by: referenceName, candidate: difference.reference },
   ];
+  if (difference.own.token === null) return <Words index={difference.index} rows={rows} />;
   return (
     <>
       <p className="text-xs text-ink-2">
@@ -125,6 +130,30 @@ function Candidates({ difference, name, referenceName }: Omit<MarkedProps, 'text
           ))}
         </tbody>
       </table>
+    </>
+  );
+}
+
+/** Of two models that have no tokens in common, and so no probabilities that could be set side by side. */
+function Words({ index, rows }: { index: number; rows: readonly { by: string; candidate: Candidate }[] }) {
+  return (
+    <>
+      <p className="text-xs text-ink-2">
+        {index === 0
+          ? t`The answers differ from the first word on.`
+          : t`The first ${formatCount(index)} words are the same.`}{' '}
+        <Trans>The models have different vocabularies, so there are no probabilities to compare.</Trans>
+      </p>
+      <dl className="mt-2 text-xs">
+        {rows.map(({ by, candidate }) => (
+          <div key={by} className="flex flex-col-reverse border-t border-line py-1.5">
+            <dt className="text-ink-3">
+              <Trans>chosen by {by}</Trans>
+            </dt>
+            <dd className="font-mono text-ink">{spoken(candidate)}</dd>
+          </div>
+        ))}
+      </dl>
     </>
   );
 }

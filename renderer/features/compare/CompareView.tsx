@@ -1,4 +1,4 @@
-/** Cache types side by side, in place of the chat: the form with the list, or one run. */
+/** Cache types and models side by side, in place of the chat: the form with the list, or one run. */
 import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { LoaderCircle, X } from 'lucide-react';
@@ -28,7 +28,7 @@ export function CompareView() {
           tabIndex={-1}
           className="flex-1 font-serif text-[1.3rem] tracking-[-0.01em] text-ink outline-none"
         >
-          <Trans>Compare cache types</Trans>
+          <Trans>Compare cache types or models</Trans>
         </h1>
         <IconButton
           label={t`Back to the chat`}

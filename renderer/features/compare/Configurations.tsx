@@ -1,4 +1,4 @@
-/** The rows of the form: types, length, what each would take, and which one the others are judged by. */
+/** The rows of the form: model, types, length, what each would take, and which one the others are judged by. */
 
 import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
@@ -7,11 +7,18 @@ import { useEffect } from 'react';
 import { type ComparePlan, maxConfigurations, minConfigurations } from '../../../electron/contract/compare/compare';
 import { allocatedBytes } from '../../../electron/contract/lib/memory';
 import { limits } from '../../../electron/contract/limits';
+import type { ModelEntry } from '../../../electron/contract/models';
 import { type CacheChoice, cacheTypes, chosenSides, isBudget } from '../../../electron/contract/settings';
 import type { CompareForm, FormRow, Outcome } from '../../state/appState';
-import { nextRow, planKey } from '../../state/lib/compareForm';
-import { selectCompareModelId, selectLongestContext, selectPlan } from '../../state/slices/compare';
+import { nextRow, ofModel, planKey } from '../../state/lib/compareForm';
+import {
+  selectCompareModelId,
+  selectHasOtherModels,
+  selectLongestContext,
+  selectPlan,
+} from '../../state/slices/compare';
 import { selectCanAsk } from '../../state/slices/engine';
+import { canChat, selectModels } from '../../state/slices/models';
 import { useActions, useApp } from '../../state/useApp';
 import { Button, IconButton } from '../../ui/Button';
 import { cx } from '../../ui/cx';
@@ -31,8 +38,10 @@ export function Configurations({ form, room }: ConfigurationsProps) {
   const { compare } = useActions();
   const { outcome, stale } = usePlan(form);
   const { rows, reference } = form;
+  const usual = useApp(selectCompareModelId);
   const longest = useApp(selectLongestContext);
-  const cut = longest !== null && rows.some(({ nCtx }) => nCtx > longest);
+  const several = useApp(selectHasOtherModels);
+  const cut = longest !== null && rows.some(({ nCtx, modelId }) => modelId === undefined && nCtx > longest);
   const lengths = new Set(rows.map(({ nCtx }) => nCtx));
 
   function change(key: number, by: Partial<FormRow>): void {
@@ -74,6 +83,11 @@ export function Configurations({ form, room }: ConfigurationsProps) {
               <th className="px-3 py-2 font-medium">
                 <Trans>Reference</Trans>
               </th>
+              {several && (
+                <th className="px-2 py-2 font-medium">
+                  <Trans>Model</Trans>
+                </th>
+              )}
               <th className="px-2 py-2 font-medium">
                 <Trans>K type</Trans>
               </th>
@@ -107,9 +121,13 @@ export function Configurations({ form, room }: ConfigurationsProps) {
                 number={index + 1}
                 lengthProblem={room?.problems[index] ?? null}
                 plan={!stale && outcome?.ok ? (outcome.value.columns[index] ?? null) : null}
+                hasModel={several}
                 isReference={row.key === reference}
                 onReference={() => compare.edit({ reference: row.key })}
                 onChange={(by) => change(row.key, by)}
+                onModel={(modelId) =>
+                  compare.edit({ rows: rows.map((one) => (one === row ? ofModel(one, modelId, usual) : one)) })
+                }
                 onRemove={rows.length > minConfigurations ? () => remove(row.key) : null}
               />
             ))}
@@ -164,9 +182,12 @@ interface RowProps {
   lengthProblem: LengthProblem;
   /** null: not known yet */
   plan: ComparePlan['columns'][number] | null;
+  /** it is one of several that are chosen */
+  hasModel: boolean;
   isReference: boolean;
   onReference: () => void;
   onChange: (by: Partial<FormRow>) => void;
+  onModel: (modelId: string) => void;
   /** null: it is needed */
   onRemove: (() => void) | null;
 }
@@ -178,7 +199,8 @@ function choicesBeside(chosen: CacheChoice): CacheChoice[] {
   return [...cacheTypes, ...budgets, ...(isBudget(chosen) && !budgets.includes(chosen) ? [chosen] : [])];
 }
 
-function Row({ row, number, lengthProblem, plan, isReference, onReference, onChange, onRemove }: RowProps) {
+function Row({ row, number, lengthProblem, plan, hasModel, isReference, ...on }: RowProps) {
+  const { onReference, onChange, onModel, onRemove } = on;
   const estimate = plan?.estimate ?? null;
   const kv = estimate && estimate.kvK + estimate.kvV;
   const all = estimate && allocatedBytes(estimate);
@@ -197,6 +219,11 @@ function Row({ row, number, lengthProblem, plan, isReference, onReference, onCha
             className="block size-4 accent-accent"
           />
         </td>
+        {hasModel && (
+          <td className="px-2 py-1.5">
+            <ModelOfRow row={row} number={number} onModel={onModel} />
+          </td>
+        )}
         {(['typeK', 'typeV'] as const).map((side) => (
           <td key={side} className="px-2 py-1.5">
             <Select
@@ -250,12 +277,43 @@ function Row({ row, number, lengthProblem, plan, isReference, onReference, onCha
       </tr>
       {problem !== '' && (
         <tr>
-          <td colSpan={8} className="px-3 pb-2 text-xs text-warn">
+          <td colSpan={hasModel ? 9 : 8} className="px-3 pb-2 text-xs text-warn">
             {problem}
           </td>
         </tr>
       )}
     </>
+  );
+}
+
+/** As lists name it. */
+export function modelLabel({ info, fileName }: ModelEntry): string {
+  return [info?.name || fileName, info?.quantization].filter(Boolean).join(' ');
+}
+
+function ModelOfRow({ row, number, onModel }: Pick<RowProps, 'row' | 'number' | 'onModel'>) {
+  const models = useApp(selectModels)?.filter(canChat) ?? [];
+  const usual = useApp(selectCompareModelId);
+  const chosen = row.modelId ?? usual ?? '';
+  const isThere = models.some(({ id }) => id === chosen);
+  return (
+    <Select
+      aria-label={t`Model of configuration ${number}`}
+      value={chosen}
+      onChange={(event) => onModel(event.target.value)}
+      className="w-44"
+    >
+      {!isThere && (
+        <option value={chosen} disabled>
+          {t`not here any more`}
+        </option>
+      )}
+      {models.map((model) => (
+        <option key={model.id} value={model.id} disabled={model.problem !== null}>
+          {modelLabel(model)}
+        </option>
+      ))}
+    </Select>
   );
 }
 

@@ -4,7 +4,7 @@ import { Trans } from '@lingui/react/macro';
 import type { ReactNode } from 'react';
 import type { ComparePlan } from '../../../electron/contract/compare/compare';
 import type { CompareForm } from '../../state/appState';
-import { selectPlan } from '../../state/slices/compare';
+import { selectHasOtherModels, selectPlan } from '../../state/slices/compare';
 import { useActions, useApp } from '../../state/useApp';
 import { formatBytes } from '../../ui/format';
 import { NumberField } from '../../ui/NumberField';
@@ -12,6 +12,7 @@ import { NumberField } from '../../ui/NumberField';
 export function Options({ form }: { form: CompareForm }) {
   const { compare } = useActions();
   const plan = useApp(selectPlan);
+  const several = useApp(selectHasOtherModels);
   const together = plan?.outcome.ok ? plan.outcome.value.together : null;
   const number = (key: 'maxTokens' | 'rounds' | 'qualityTokens', label: string, min: number, max: number) => (
     <NumberField
@@ -28,7 +29,10 @@ export function Options({ form }: { form: CompareForm }) {
   return (
     <details className="rounded-lg border border-line bg-raised text-sm" data-testid="compare-options">
       <summary className="px-4 py-2.5 font-medium text-ink">
-        <Trans>Options</Trans> <span className="ms-1 text-xs font-normal text-ink-3">{summaryOf(form)}</span>
+        <Trans>Options</Trans>{' '}
+        <span className="ms-1 text-xs font-normal text-ink-3">
+          {summaryOf({ ...form, together: form.together && !several })}
+        </span>
       </summary>
       <div className="grid gap-3 border-t border-line px-4 py-3">
         <Line label={t`Tokens of each answer, at the most`} help={t`Greedy, and the same seed in all columns.`}>
@@ -42,8 +46,9 @@ export function Options({ form }: { form: CompareForm }) {
         </Line>
         <Switch
           label={t`All at the same time`}
-          help={togetherText(together)}
-          checked={form.together}
+          help={several ? t`Not with several models: they take turns in memory.` : togetherText(together)}
+          checked={form.together && !several}
+          disabled={several}
           onChange={(value) => compare.edit({ together: value })}
         />
         <Switch
@@ -128,11 +133,12 @@ function Line({ label, help, children }: LineProps) {
 
 interface SwitchProps extends LineProps {
   checked: boolean;
+  disabled?: boolean;
   onChange: (checked: boolean) => void;
   testId?: string;
 }
 
-function Switch({ label, help, checked, onChange, testId, children }: SwitchProps) {
+function Switch({ label, help, checked, disabled = false, onChange, testId, children }: SwitchProps) {
   return (
     <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-1.5">
       <label className="flex min-w-52 flex-1 items-start gap-2.5">
@@ -140,6 +146,7 @@ function Switch({ label, help, checked, onChange, testId, children }: SwitchProp
           type="checkbox"
           data-testid={testId}
           checked={checked}
+          disabled={disabled}
           onChange={(event) => onChange(event.target.checked)}
           className="mt-0.5 size-4 shrink-0 accent-accent"
         />

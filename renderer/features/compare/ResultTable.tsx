@@ -3,6 +3,7 @@ import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { Fragment } from 'react';
 import type { CompareRun } from '../../../electron/contract/compare/compare';
+import { hasSeveralModels } from '../../../electron/contract/compare/models';
 import { i18n } from '../../language';
 import { cx } from '../../ui/cx';
 import { columnName, stateText } from './columnText';
@@ -23,7 +24,7 @@ export function ResultTable({ run }: { run: CompareRun }) {
   return (
     <details data-testid="compare-figures">
       <summary className="text-sm text-ink-2">
-        <Trans>Figures: memory, speed and exactness of each type</Trans>
+        <Trans>Figures: memory, speed and exactness of each column</Trans>
       </summary>
       <Table run={run} shown={shown} />
       <dl className="mt-2 grid gap-x-4 gap-y-1 px-1 text-xs text-ink-2 sm:grid-cols-[max-content_1fr]">
@@ -47,7 +48,7 @@ function Table({ run, shown }: { run: CompareRun; shown: readonly Figure[] }) {
         <thead>
           <tr className="text-start align-top text-xs text-ink-2">
             <th scope="col" className={cx(nameClass, 'font-medium')}>
-              <Trans>Cache types</Trans>
+              {hasSeveralModels(columns) ? t`Model, cache types` : t`Cache types`}
             </th>
             {shown.map((figure) => (
               <th key={figure.id} scope="col" className={cx(cellClass, 'font-medium')}>

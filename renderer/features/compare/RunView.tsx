@@ -21,8 +21,8 @@ import { fileName, saveFile } from '../../ui/saveFile';
 import { CheckVerdict } from './CheckModel';
 import { Column } from './Column';
 import { ComparePlot } from './ComparePlot';
-import { columnName, runProgress, runStateNames } from './columnText';
-import { bytesPerToken } from './figures';
+import { cacheName, loadText, runProgress, runStateNames } from './columnText';
+import { bytesPerToken, totalBytes } from './figures';
 import { plotsOf } from './plotData';
 import { factsOf, pngOf } from './pngOf';
 import { ResultTable } from './ResultTable';
@@ -153,7 +153,7 @@ function Verdicts({ run }: { run: CompareRun }) {
             <div className="min-w-0 flex-1 basis-80">
               <p className="font-serif text-[1.06rem] leading-snug text-ink">
                 <strong className="font-semibold">
-                  {name}: {advice}
+                  {name}:{advice && ` ${advice}`}
                 </strong>{' '}
                 {sentence}
               </p>
@@ -329,15 +329,32 @@ const wideSpread = 1.15;
 
 /** As it stands in a sentence. */
 function spokenName(column: CompareColumn, columns: readonly CompareColumn[]): string {
-  const [types = '', length = ''] = columnName(column, columns).split(', ');
-  return length === '' ? types : t`${types} at ${length}`;
+  const [types = '', length = ''] = cacheName(column, columns).split(', ');
+  const cache = length === '' ? types : t`${types} at ${length}`;
+  const model = column.model?.name ?? '';
+  return model === '' ? cache : t`${model} with ${cache}`;
 }
 
 /** "17.0 KiB instead of 64.0 KiB per token; writes at 126 instead of 134 tok/s; ..." */
 export function detailOf(column: CompareColumn, reference: CompareColumn, base: string): string {
   const own = formatBytes(bytesPerToken(column) ?? 0);
-  const memory = t`${own} per token, ${base} ${formatBytes(bytesPerToken(reference) ?? 0)}`;
+  const ofCache = t`${own} per token, ${base} ${formatBytes(bytesPerToken(reference) ?? 0)}`;
+  const isOther = column.model?.name !== reference.model?.name;
+  const memory = isOther ? modelPart(column, reference, base) : ofCache;
   return `${[memory, speedPart(column, reference), answerPart(column)].filter((part) => part !== '').join('; ')}.`;
+}
+
+/** With the weights, which are not the same. */
+function modelPart(column: CompareColumn, reference: CompareColumn, base: string): string {
+  const own = formatBytes(totalBytes(column) ?? 0);
+  const memory = t`${own} in all, ${base} ${formatBytes(totalBytes(reference) ?? 0)}`;
+  return [memory, column.model ? loadText(column.model) : ''].filter((part) => part !== '').join('; ');
+}
+
+function wordsPart({ prefix, share }: NonNullable<CompareColumn['agreement']>, longer: number): string {
+  if (share === 1) return t`its answer is the same to the last word`;
+  if (prefix === 0) return t`its answer differs from the first word on`;
+  return t`its answer is the same for the first ${formatCount(prefix)} of ${formatCount(longer)} words, the end counted`;
 }
 
 /** Rounds on both sides of the reference's speed say no more than that it is about the same. */
@@ -357,6 +374,7 @@ function answerPart({ agreement }: CompareColumn): string {
   if (!agreement) return '';
   const longer = Math.max(agreement.own, agreement.reference);
   if (longer < fewAnswered) return t`its answer is too short to tell`;
+  if (agreement.words) return wordsPart(agreement, longer);
   if (agreement.share === 1) return t`its answer is the same to the last token`;
   if (agreement.prefix === 0) return t`its answer differs from the first token on`;
   return t`its answer is the same for the first ${formatCount(agreement.prefix)} of ${formatCount(longer)} tokens, the end counted`;

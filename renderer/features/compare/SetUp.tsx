@@ -2,16 +2,22 @@
 
 import { plural, t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
-import { RotateCw, Trash2 } from 'lucide-react';
+import { Plus, RotateCw, Trash2 } from 'lucide-react';
 import { type ReactNode, useEffect, useId, useMemo, useState } from 'react';
-import type { ComparePlan, ComparePrompt, CompareSummary } from '../../../electron/contract/compare/compare';
+import {
+  type ComparePlan,
+  type ComparePrompt,
+  type CompareSummary,
+  maxConfigurations,
+} from '../../../electron/contract/compare/compare';
 import { i18n } from '../../language';
 import type { CompareForm } from '../../state/appState';
-import { missingOf, missingOfPrompt, planKey, promptOf } from '../../state/lib/compareForm';
+import { missingOf, missingOfPrompt, otherModelsOf, planKey, promptOf } from '../../state/lib/compareForm';
 import {
   selectCompareDocuments,
   selectCompareModelId,
   selectComparing,
+  selectHasOtherModels,
   selectLongestContext,
   selectPlan,
   selectRuns,
@@ -26,9 +32,10 @@ import { cx } from '../../ui/cx';
 import { Confirm } from '../../ui/Dialog';
 import { formatMoment, typesText } from '../../ui/format';
 import { useDebounced } from '../../ui/hooks';
+import { Menu, MenuItem } from '../../ui/Menu';
 import { Select } from '../../ui/Select';
 import { CheckModel } from './CheckModel';
-import { Configurations } from './Configurations';
+import { Configurations, modelLabel } from './Configurations';
 import { runStateNames } from './columnText';
 import { Options } from './Options';
 import { PromptField } from './PromptField';
@@ -37,6 +44,7 @@ import { type PromptRoom, promptRoom } from './promptRoom';
 export function SetUp({ form }: { form: CompareForm }) {
   const models = useApp(selectModels)?.filter(canChat);
   const modelId = useApp(selectCompareModelId);
+  const several = useApp(selectHasOtherModels);
   const longest = useApp(selectLongestContext);
   const tokens = usePromptTokens(form);
   const room = tokens === null ? null : promptRoom(form, tokens, longest);
@@ -44,33 +52,36 @@ export function SetUp({ form }: { form: CompareForm }) {
 
   return (
     <div className="min-h-0 flex-1 overflow-y-auto" data-testid="compare-setup">
-      <div className="mx-auto grid max-w-4xl grid-cols-1 gap-5 px-5 pt-1 pb-10">
+      <div className={cx('mx-auto grid grid-cols-1 gap-5 px-5 pt-1 pb-10', several ? 'max-w-5xl' : 'max-w-4xl')}>
         <p className="text-sm text-ink-2">
           <Trans>
-            One model, one prompt, a cache of each type: what it saves, and what it costs. Everything is measured on
-            this machine.
+            One prompt, a cache of each type, on one model or several: what each saves, and what it costs. Everything is
+            measured on this machine.
           </Trans>
         </p>
         <Part title={t`Model`}>
           {(id) => (
-            <Select
-              aria-labelledby={id}
-              data-testid="compare-model"
-              value={modelId ?? ''}
-              onChange={(event) => compare.edit({ modelId: event.target.value })}
-              className="w-full max-w-md"
-            >
-              {modelId === null && (
-                <option value="" disabled>
-                  {models?.length === 0 ? t`No model is here yet` : t`Choose a model`}
-                </option>
-              )}
-              {models?.map((model) => (
-                <option key={model.id} value={model.id} disabled={model.problem !== null}>
-                  {model.info?.name || model.fileName} {model.info?.quantization}
-                </option>
-              ))}
-            </Select>
+            <div className="flex flex-wrap items-center gap-2">
+              <Select
+                aria-labelledby={id}
+                data-testid="compare-model"
+                value={modelId ?? ''}
+                onChange={(event) => compare.setModel(event.target.value)}
+                className="w-full max-w-md"
+              >
+                {modelId === null && (
+                  <option value="" disabled>
+                    {models?.length === 0 ? t`No model is here yet` : t`Choose a model`}
+                  </option>
+                )}
+                {models?.map((model) => (
+                  <option key={model.id} value={model.id} disabled={model.problem !== null}>
+                    {modelLabel(model)}
+                  </option>
+                ))}
+              </Select>
+              <AddModel form={form} />
+            </div>
           )}
         </Part>
         <Part title={t`Types that keep what it can do`}>{() => <CheckModel />}</Part>
@@ -81,6 +92,33 @@ export function SetUp({ form }: { form: CompareForm }) {
         <RunList />
       </div>
     </div>
+  );
+}
+
+/** Another model, or another quant of this one, under the types of the reference. */
+function AddModel({ form }: { form: CompareForm }) {
+  const models = useApp(selectModels)?.filter(canChat);
+  const modelId = useApp(selectCompareModelId);
+  const others = otherModelsOf(form, modelId);
+  const { compare } = useActions();
+  const offered = models?.filter(({ id, problem }) => problem === null && id !== modelId && !others.includes(id)) ?? [];
+  if (modelId === null || offered.length === 0 || form.rows.length >= maxConfigurations) return null;
+  return (
+    <Menu
+      align="start"
+      trigger={
+        <Button size="small" data-testid="compare-add-model">
+          <Plus className="size-3.5" aria-hidden="true" />
+          <Trans>Another model beside it</Trans>
+        </Button>
+      }
+    >
+      {offered.map((model) => (
+        <MenuItem key={model.id} onSelect={() => compare.addModel(model.id)}>
+          {modelLabel(model)}
+        </MenuItem>
+      ))}
+    </Menu>
   );
 }
 
@@ -108,7 +146,8 @@ function Start({ form, room }: { form: CompareForm; room: PromptRoom | null }) {
     plan?.outcome.ok && modelId !== null && plan.key === planKey(modelId, form.rows) ? plan.outcome.value : null;
   const missing = modelId === null ? t`Choose a model first.` : missingOf(form, documents);
   const why = comparing ? t`Another comparison is running.` : missing;
-  const warning = startWarning(form, known, room);
+  const several = useApp(selectHasOtherModels);
+  const warning = startWarning({ ...form, together: form.together && !several }, known, room);
 
   return (
     <div className="flex flex-wrap items-center gap-3">
@@ -169,7 +208,7 @@ function RunList() {
 function Item({ run, onRemove }: { run: CompareSummary; onRemove: () => void }) {
   const busy = useApp(selectComparing) !== null;
   const { compare } = useActions();
-  const types = run.configurations.map(({ typeK, typeV }) => typesText(typeK, typeV)).join(', ');
+  const types = [...new Set(run.configurations.map(({ typeK, typeV }) => typesText(typeK, typeV)))].join(', ');
   const facts = [
     formatMoment(run.createdAt),
     run.modelName,

@@ -2,14 +2,21 @@
 import type { MessageDescriptor } from '@lingui/core';
 import { msg, t } from '@lingui/core/macro';
 import type { ColumnStep, CompareColumn, CompareRun, RunState } from '../../../electron/contract/compare/compare';
+import { type ColumnModel, nextModelOf } from '../../../electron/contract/compare/models';
 import { missedRecent } from '../../../electron/contract/fallbacks';
 import { i18n } from '../../language';
-import { formatContext, formatPercent, typesText } from '../../ui/format';
+import { formatContext, formatDuration, formatPercent, typesText } from '../../ui/format';
 
-type Configured = Pick<CompareColumn, 'configuration'>;
+type Configured = Pick<CompareColumn, 'configuration' | 'model'>;
+
+/** "turbo4 / turbo3", with its model where there are several. */
+export function columnName(column: Configured, columns: readonly Configured[]): string {
+  const cache = cacheName(column, columns);
+  return column.model ? `${column.model.name}, ${cache}` : cache;
+}
 
 /** "turbo4 / turbo3", with the length where the columns differ in it. */
-export function columnName({ configuration }: Configured, columns: readonly Configured[]): string {
+export function cacheName({ configuration }: Configured, columns: readonly Configured[]): string {
   const { typeK, typeV, nCtx } = configuration;
   const types = typesText(typeK, typeV);
   const alike = columns.every((other) => other.configuration.nCtx === nCtx);
@@ -71,7 +78,10 @@ const runSteps = {
 
 /** What the whole run is at; 0 to 1 of all steps of all its columns. */
 export function runProgress({ step, progress, columns, state, request }: CompareRun): { text: string; share: number } {
-  if (step) return { text: i18n._(runSteps[step]), share: progress };
+  if (step) {
+    const name = step === 'loading' ? nextModelOf({ columns, request }) : '';
+    return { text: name === '' ? i18n._(runSteps[step]) : t`Loading ${name}`, share: progress };
+  }
   const at = columns.find((column) => column.state === 'running' && !rests(column));
   const text = at ? `${columnName(at, columns)}: ${stateText(at)}` : i18n._(runStateNames[state]);
   const reference = columns[request.options.reference];
@@ -103,6 +113,12 @@ function columnShare(column: CompareColumn, steps: readonly ColumnStep[]): numbe
   if (state !== 'running') return 1;
   const before = step === null ? 0 : Math.max(0, steps.indexOf(step));
   return (before + (rests(column) ? 1 : progress)) / steps.length;
+}
+
+/** Of a model that is loaded, or could not be. */
+export function loadText({ fingerprint, loadMs }: ColumnModel): string {
+  if (loadMs !== null) return t`loaded in ${formatDuration(loadMs)}`;
+  return fingerprint === '' ? '' : t`was loaded already`;
 }
 
 /** What runs otherwise than it was asked, as sentences; each once. */

@@ -11,6 +11,7 @@ import {
   formatContext,
   formatCount,
   formatDecimal,
+  formatDuration,
   formatPercent,
   formatRate,
   formatRatio,
@@ -89,6 +90,13 @@ export const figures: readonly Figure[] = [
     best: 'low',
   },
   {
+    id: 'load',
+    name: msg`Model load`,
+    help: msg`Reading the weights of the model. One that was in memory already has none; a file that was read a moment ago loads faster.`,
+    of: ({ model }) => model?.loadMs ?? null,
+    format: formatDuration,
+  },
+  {
     id: 'speed-ratio',
     name: msg`Speed`,
     help: msg`Writing behind the prompt: the median of the rounds, in which the columns took turns, as it is and times that of the reference.`,
@@ -136,7 +144,7 @@ export const figures: readonly Figure[] = [
   {
     id: 'agreement',
     name: msg`Same answer`,
-    help: msg`Tokens of the answer that are those of the reference, in the same order, as a share of the longer answer.`,
+    help: msg`Tokens of the answer that are those of the reference, in the same order, as a share of the longer answer; words where a model has another vocabulary.`,
     of: ({ agreement }) => agreement?.share ?? null,
     format: formatShare,
     detail: ({ agreement: same }) =>
@@ -145,7 +153,7 @@ export const figures: readonly Figure[] = [
         : same
           ? t`first ${formatCount(same.prefix)} of ${formatCount(Math.max(same.own, same.reference))}`
           : '',
-    rests: () => t`tokens, the end counted`,
+    rests: ({ agreement }) => (agreement?.words ? t`words, the end counted` : t`tokens, the end counted`),
     best: 'high',
   },
   {

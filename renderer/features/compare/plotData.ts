@@ -2,6 +2,7 @@
 import { t } from '@lingui/core/macro';
 import type { CompareColumn, CompareRun } from '../../../electron/contract/compare/compare';
 import type { CurvePoint } from '../../../electron/contract/compare/figures';
+import { hasSeveralModels } from '../../../electron/contract/compare/models';
 import { i18n } from '../../language';
 import { formatBytes, formatContext, formatRate } from '../../ui/format';
 import { columnName } from './columnText';
@@ -39,7 +40,8 @@ export function plotsOf({ columns, model }: CompareRun): ComparePlotSpec[] {
     curve(columns, 'speed', t`Writing speed (tok/s) against tokens in the cache`, (point) => point.tokensPerSecond),
     curve(columns, 'memory', t`Cache memory against tokens in the cache`, (point) => point.kvBytes),
     quality(columns),
-    longest(columns, model?.info.nCtxTrain ?? 0),
+    // of several models each has an end of its own
+    longest(columns, hasSeveralModels(columns) ? 0 : (model?.info.nCtxTrain ?? 0)),
   ];
   return plots.filter(({ series }) => series.length > 0);
 }

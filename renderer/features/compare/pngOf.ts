@@ -1,8 +1,9 @@
 /** All plots of a run in one picture, with what their figures hang on below them. */
 import { t } from '@lingui/core/macro';
 import type { CompareRun } from '../../../electron/contract/compare/compare';
+import { type ColumnModel, hasSeveralModels } from '../../../electron/contract/compare/models';
 import { formatCount } from '../../ui/format';
-import { columnName } from './columnText';
+import { columnName, loadText } from './columnText';
 import { seriesStyle } from './seriesStyle';
 
 const margin = 24;
@@ -96,7 +97,9 @@ export function factsOf({
   const types = columns.map((column) => `${columnName(column, columns)}: ${effective(column.context)}`).join('; ');
   return [
     model &&
+      !hasSeveralModels(columns) &&
       t`Model: ${model.info.name} (${model.fileName}, ${model.info.quantization}, fingerprint ${model.fingerprint})`,
+    ...new Set(columns.map(({ model: own }) => (own ? modelFact(own) : null))),
     machine &&
       t`Machine: ${machine.cpu}, ${machine.physicalCores} cores, ${machine.os}, ${machine.backend} ${machine.device}`,
     build && t`Build: Concertina ${build.version}, llama.cpp ${build.upstream}, kernels ${build.kernelVariant}`,
@@ -106,7 +109,14 @@ export function factsOf({
     restsOf(columns) || null,
     t`Effective K/V: ${types}`,
     new Date(createdAt).toISOString(),
-  ].filter((text) => text !== null);
+  ].filter((text) => typeof text === 'string');
+}
+
+function modelFact(model: ColumnModel): string {
+  const { name, fileName, fingerprint } = model;
+  const load = loadText(model);
+  if (fingerprint === '') return t`Model: ${name} (${fileName}), not loaded`;
+  return t`Model: ${name} (${fileName}, fingerprint ${fingerprint}), ${load}`;
 }
 
 /** How many tokens the plots rest on. */

@@ -24,7 +24,9 @@ export function promptRoom(
 ): PromptRoom {
   const most = longest ?? Number.POSITIVE_INFINITY;
   const lengths = rows.map(({ nCtx }) => Math.min(nCtx, most));
-  const problems = lengths.map((length): LengthProblem => {
+  const problems = lengths.map((length, index): LengthProblem => {
+    // the tokens of another model are others
+    if (rows[index]?.modelId !== undefined) return null;
     if (tokens >= length) return 'too-short';
     return tokens + maxTokens > length ? length - tokens : null;
   });

@@ -200,7 +200,7 @@ function ChatItemBody({ chat, active, on }: ChatItemProps) {
           icon={<Columns3 />}
           onSelect={() => compare.show({ chatId: chat.id, leafId: null, title: chat.title })}
         >
-          <Trans>Compare cache types</Trans>
+          <Trans>Compare cache types or models</Trans>
         </MenuItem>
         <MenuItem icon={<Download />} onSelect={() => on.export(chat)}>
           <Trans>Export</Trans>

@@ -20,9 +20,9 @@ const firstDepth = 2048;
 
 let keys = 0;
 
-export function row(typeK: CacheChoice, typeV: CacheChoice, nCtx: number): FormRow {
+export function row(typeK: CacheChoice, typeV: CacheChoice, nCtx: number, modelId?: string): FormRow {
   keys += 1;
-  return { key: keys, typeK, typeV, nCtx };
+  return { key: keys, typeK, typeV, nCtx, ...(modelId !== undefined && { modelId }) };
 }
 
 export function newForm(nCtx: number): CompareForm {
@@ -36,7 +36,7 @@ export function newForm(nCtx: number): CompareForm {
 
 /** The form as it stood before a run; its documents are not in it. */
 export function formOf({ modelId, prompt, configurations, options }: CompareRequest, title: string): CompareForm {
-  const rows = configurations.map(({ typeK, typeV, nCtx }) => row(typeK, typeV, nCtx));
+  const rows = configurations.map((one) => row(one.typeK, one.typeV, one.nCtx, one.modelId));
   const { maxTokens, rounds, together, quality, needle, curve } = options;
   const form = newForm(rows[0]?.nCtx ?? 0);
   return {
@@ -55,20 +55,53 @@ export function formOf({ modelId, prompt, configurations, options }: CompareRequ
   };
 }
 
-export function configurationsOf(rows: readonly FormRow[]): CompareConfiguration[] {
-  return rows.map(({ typeK, typeV, nCtx }) => ({ typeK, typeV, nCtx }));
+/** `usual`: the model of the form, which the rows need not name */
+export function configurationsOf(rows: readonly FormRow[], usual: string | null): CompareConfiguration[] {
+  return rows.map(({ key: _, modelId, ...cache }) => ({
+    ...cache,
+    ...(modelId !== undefined && modelId !== usual && { modelId }),
+  }));
 }
 
-/** Another pair of types than those that are there: the first one that is not. */
+/** The row of another model; that of the form, `usual`, is not named. */
+export function ofModel({ modelId: _, ...row }: FormRow, modelId: string, usual: string | null): FormRow {
+  return { ...row, ...(modelId !== usual && { modelId }) };
+}
+
+/** Beside `usual`, the model of the form. */
+export function otherModelsOf({ rows }: Pick<CompareForm, 'rows'>, usual: string | null): string[] {
+  return [...new Set(configurationsOf(rows, usual).flatMap(({ modelId }) => modelId ?? []))];
+}
+
+/**
+ * With another model under the types of the reference. Rows that nobody has changed give way to these two: who sets two models side by
+ * side means no five types of one. No others are lost.
+ */
+export function withModel(form: CompareForm, modelId: string): Pick<CompareForm, 'rows' | 'reference'> {
+  const { rows } = form;
+  const base = rows.find(({ key }) => key === form.reference) ?? rows[0];
+  if (!base) return form;
+  const added = row(base.typeK, base.typeV, base.nCtx, modelId);
+  return { rows: [...(areUsual(rows) ? [base] : rows), added], reference: base.key };
+}
+
+function areUsual(rows: readonly FormRow[]): boolean {
+  const isUsual = ({ typeK, typeV, modelId }: FormRow, index: number) =>
+    typeK === usualTypes[index] && typeV === typeK && modelId === undefined;
+  return rows.length === usualTypes.length && rows.every(isUsual);
+}
+
+/** Another pair of types than those that are there for the last row's model: the first one that is not. */
 export function nextRow(rows: readonly FormRow[]): FormRow {
-  const nCtx = rows.at(-1)?.nCtx ?? 0;
-  const taken = new Set(rows.map(({ typeK, typeV }) => `${typeK} ${typeV}`));
+  const { nCtx = 0, modelId } = rows.at(-1) ?? {};
+  const ofModel = rows.filter((one) => one.modelId === modelId);
+  const taken = new Set(ofModel.map(({ typeK, typeV }) => `${typeK} ${typeV}`));
   const pairs: [CacheType, CacheType][] = [
     ...usualTypes.map((type): [CacheType, CacheType] => [type, type]),
     ['turbo4', 'turbo3'],
   ];
   const [typeK, typeV] = pairs.find(([k, v]) => !taken.has(`${k} ${v}`)) ?? ['turbo4', 'turbo4'];
-  return row(typeK, typeV, nCtx);
+  return row(typeK, typeV, nCtx, modelId);
 }
 
 /** 0, 2K and on by doubling, and the deepest that leaves room for the measured steps. */
@@ -84,7 +117,7 @@ export function missingOf(form: CompareForm, documents: readonly DraftDocument[]
   const { rows } = form;
   if (rows.length < minConfigurations) return t`Two configurations are needed at the least.`;
   if (rows.length > maxConfigurations) return t`${maxConfigurations} configurations are the most.`;
-  if (new Set(rows.map(({ typeK, typeV, nCtx }) => `${typeK} ${typeV} ${nCtx}`)).size < rows.length) {
+  if (new Set(rows.map(({ key: _, ...row }) => JSON.stringify(Object.entries(row).sort()))).size < rows.length) {
     return t`Two configurations are the same.`;
   }
   return missingOfPrompt(form, documents);
@@ -112,13 +145,14 @@ export function requestOf(
   return {
     modelId,
     prompt: promptOf(form, documents),
-    configurations: configurationsOf(rows),
+    configurations: configurationsOf(rows, modelId),
     options: {
       reference: Math.max(
         0,
         rows.findIndex(({ key }) => key === reference),
       ),
-      ...{ maxTokens, rounds, together },
+      // models take turns in memory
+      ...{ maxTokens, rounds, together: together && otherModelsOf(form, modelId).length === 0 },
       quality: quality ? { tokens: qualityTokens } : null,
       needle: needle ? { depths: needleDepths } : null,
       curve: curve ? { depths: curveDepths(deepest) } : null,
@@ -134,5 +168,5 @@ export function promptOf(form: CompareForm, documents: readonly DraftDocument[])
 }
 
 export function planKey(modelId: string, rows: readonly FormRow[]): string {
-  return JSON.stringify([modelId, configurationsOf(rows)]);
+  return JSON.stringify([modelId, configurationsOf(rows, modelId)]);
 }

@@ -1,4 +1,4 @@
-/** Comparisons of cache types: the form, the run that is shown, and the list of all that were made. */
+/** Comparisons of cache types and models: the form, the run that is shown, and the list of all that were made. */
 
 import type {
   CompareConfiguration,
@@ -24,7 +24,16 @@ import {
   type LiveColumn,
   nothingOwn,
 } from '../appState';
-import { configurationsOf, formOf, newForm, planKey, requestOf } from '../lib/compareForm';
+import {
+  configurationsOf,
+  formOf,
+  newForm,
+  ofModel,
+  otherModelsOf,
+  planKey,
+  requestOf,
+  withModel,
+} from '../lib/compareForm';
 import { outcomeOf, type Tools } from '../slice';
 import type { createDocumentsActions } from './documents';
 import { type createModelsActions, selectCurrentModel } from './models';
@@ -59,6 +68,17 @@ export function createCompareActions(
 
   function edit(change: Partial<CompareForm>): void {
     patch('compare', { form: { ...form(), ...change } });
+  }
+
+  /** Of the form; the rows that named it are rows of the form's model now. */
+  function setModel(modelId: string): void {
+    const rows = form().rows.map((row) => (row.modelId === modelId ? ofModel(row, modelId, modelId) : row));
+    edit({ modelId, rows });
+  }
+
+  /** Another model beside that of the form. */
+  function addModel(modelId: string): void {
+    edit(withModel(form(), modelId));
   }
 
   /** Brings the view up: with a chat as the prompt, or as it was left. A comparison that runs is shown. */
@@ -118,7 +138,7 @@ export function createCompareActions(
   /** What the rows would take of the memory, each alone and all together. */
   async function plan(modelId: string, rows: readonly FormRow[]): Promise<void> {
     const number = ++planning;
-    const configurations = configurationsOf(rows);
+    const configurations = configurationsOf(rows, modelId);
     const outcome = await outcomeOf(client.call('compare.estimate', { modelId, configurations }));
     if (number === planning) patch('compare', { plan: { key: planKey(modelId, rows), outcome } });
   }
@@ -148,14 +168,14 @@ export function createCompareActions(
   }
 
   /**
-   * The types and the length of a column become what is set for the model of the run alone; of a check the types. `now`: it is loaded with them
+   * The types and the length of a column become what is set for its model alone; of a check the types. `now`: it is loaded with them
    * for the open chat, which takes the place of the comparison. @returns false: it was refused
    */
   async function use(run: CompareRun, index: number, now: boolean): Promise<boolean> {
     const column = run.columns[index];
     if (!column) return false;
-    const { typeK, typeV } = column.configuration;
-    const { modelId, prompt } = run.request;
+    const { typeK, typeV, modelId = run.request.modelId } = column.configuration;
+    const { prompt } = run.request;
     const { saved } = get().settings;
     if (!saved) return false;
     const before = get().models.list?.find((model) => model.id === modelId)?.defaults ?? nothingOwn;
@@ -180,6 +200,8 @@ export function createCompareActions(
     showChat,
     refresh,
     edit,
+    setModel,
+    addModel,
     openRun,
     receive,
     frame,
@@ -237,6 +259,12 @@ export const selectCompareDocuments = (state: AppState): readonly DraftDocument[
 /** Of the form, or the one in use; null: none is known yet. */
 export const selectCompareModelId = (state: AppState) =>
   state.compare.form?.modelId ?? selectCurrentModel(state)?.id ?? null;
+
+/** Whether the form has other models beside its own. */
+export function selectHasOtherModels(state: AppState): boolean {
+  const { form } = state.compare;
+  return form !== null && otherModelsOf(form, selectCompareModelId(state)).length > 0;
+}
 
 /** Beyond it contexts are cut; null: they are not, or it is not known. */
 export function selectLongestContext(state: AppState): number | null {

@@ -212,4 +212,32 @@ test('five cache types on a document: figures, export, cancel, a dead engine, an
   await expect
     .poll(async () => (await call(page, 'engine.status', undefined)).context?.typeK.effective, { timeout: 60_000 })
     .toBe('turbo3');
+
+  // another model beside it: its tokens are not those of the first one
+  gates.answers.open();
+  await page.getByTestId('compare-view-open').click();
+  await page.getByTestId('compare-back').click();
+  for (const number of [5, 4, 3]) await page.getByRole('button', { name: `Remove configuration ${number}` }).click();
+  await page.getByTestId('compare-add-model').click();
+  await page.getByRole('menuitem', { name: 'concertina-small' }).click();
+  await expect(page.getByLabel('Model of configuration 3')).toHaveValue(/./);
+  await expect(rows.last()).toHaveAttribute('data-kv', /^\d+$/);
+  await noViolations(page);
+  await page.getByTestId('compare-start').click();
+  await expect(columns(page).nth(2)).toHaveAttribute('data-state', 'done', { timeout: 100_000 });
+  await expect(page.getByTestId('compare-run')).toHaveAttribute('data-state', 'done', { timeout: 60_000 });
+  const two = await shownRun(page);
+  expect(two.columns.map(({ model }) => model?.fileName)).toEqual([
+    ...Array(2).fill(path.basename(tinyModel)),
+    'concertina-small-q6_K.gguf',
+  ]);
+  const small = columns(page).nth(2);
+  await expect(small.getByRole('heading')).toHaveText('concertina-small Q6_K');
+  await expect(small.getByTestId('compare-column-model')).toContainText('f16 · loaded in');
+  await expect(columns(page).first().getByTestId('compare-column-model')).toContainText('was loaded already');
+  await expect(small).toContainText('No KL divergence');
+  expect(two.columns[2]).toMatchObject({ agreement: { words: true }, quality: { meanKld: null } });
+  await small.getByTestId('compare-difference').click();
+  await expect(page.getByText('The models have different vocabularies')).toBeVisible();
+  await noViolations(page);
 });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ColumnStep } from '@/electron/contract/compare/compare';
 import { placeLabels } from '@/renderer/features/compare/ComparePlot';
-import { columnName, runProgress, stateText, warningsOf } from '@/renderer/features/compare/columnText';
+import { columnName, loadText, runProgress, stateText, warningsOf } from '@/renderer/features/compare/columnText';
 import { commonBasis, type Figure, figures, formatKld, formatShare } from '@/renderer/features/compare/figures';
 import { plotsOf } from '@/renderer/features/compare/plotData';
 import { detailOf } from '@/renderer/features/compare/RunView';
@@ -39,6 +39,49 @@ describe('the line below a judgement', () => {
     expect(line(agreement(15))).toContain('its answer is too short to tell.');
     expect(line(agreement(16))).toContain('its answer is the same to the last token');
     expect(line(agreement(24, 0.5))).toContain('the same for the first 3 of 24 tokens, the end counted');
+  });
+});
+
+describe('a column of another model', () => {
+  const model = (name: string, loadMs: number | null) => ({ name, fileName: name, fingerprint: 'f', loadMs });
+  const first = column(0, { model: model('Tiny, small Q8_0', null) });
+  const other = column(1, { model: model('Large Q4_K', 2500) });
+
+  it('is named by it, and tells all of its memory and its load', () => {
+    expect(columnName(first, [first, other])).toBe('Tiny, small Q8_0, f16');
+    expect(detailOf(other, first, 'f16')).toMatch(/^68\.0 MiB in all, f16 256 MiB; loaded in 2\.50 s; /);
+    expect(figures.find(({ id }) => id === 'load')?.of(other)).toBe(2500);
+    expect([first, other].map(({ model: own }) => own && loadText(own))).toEqual([
+      'was loaded already',
+      'loaded in 2.50 s',
+    ]);
+  });
+
+  it('has its answer compared in words where it has no tokens in common', () => {
+    const agreement = (share: number, prefix = 3) => ({
+      agreement: { words: true as const, prefix, own: 24, reference: 20, share },
+    });
+    const line = (share: number, prefix?: number) => detailOf({ ...other, ...agreement(share, prefix) }, first, 'f16');
+    expect(line(0.5)).toContain('the same for the first 3 of 24 words, the end counted');
+    expect(line(1)).toContain('the same to the last word');
+    expect(line(0.5, 0)).toContain('differs from the first word on');
+  });
+
+  it('is what a run says that it loads, in the order in which it does', () => {
+    const { request } = run();
+    const configurations = request.configurations.map((one, index) => (index === 2 ? one : { ...one, modelId: 'b' }));
+    const asked = { ...request, configurations, options: { ...request.options, reference: 2 } };
+    const columns = [
+      { ...other, state: 'waiting' as const },
+      { ...other, state: 'waiting' as const },
+      { ...first, state: 'waiting' as const },
+    ];
+    const at = (changed: typeof columns) =>
+      runProgress(run(changed, { request: asked, state: 'running', step: 'loading' }));
+    expect(at(columns).text).toBe('Loading Tiny, small Q8_0');
+    expect(at(columns.map((one, index) => (index === 2 ? { ...one, state: 'done' as never } : one))).text).toBe(
+      'Loading Large Q4_K',
+    );
   });
 });
 

@@ -12,7 +12,9 @@ import {
   missingOf,
   newForm,
   nextRow,
+  otherModelsOf,
   requestOf,
+  withModel,
 } from '@/renderer/state/lib/compareForm';
 import { documentInfo } from '@/test/fixtures/samples';
 
@@ -105,8 +107,43 @@ it('what is missing is said, each thing in its own words, and nothing where all 
 
 it('adds a pair of types that is not there yet', () => {
   const { rows } = newForm(4096);
-  expect(configurationsOf([nextRow(rows)])).toEqual([{ typeK: 'turbo4', typeV: 'turbo3', nCtx: 4096 }]);
-  expect(configurationsOf([nextRow(rows.slice(1))])).toEqual([{ typeK: 'f16', typeV: 'f16', nCtx: 4096 }]);
+  expect(configurationsOf([nextRow(rows)], null)).toEqual([{ typeK: 'turbo4', typeV: 'turbo3', nCtx: 4096 }]);
+  expect(configurationsOf([nextRow(rows.slice(1))], null)).toEqual([{ typeK: 'f16', typeV: 'f16', nCtx: 4096 }]);
+});
+
+describe('another model', () => {
+  it('takes the place of rows that nobody changed, under the types of the reference', () => {
+    const form = { ...typed(), ...withModel(typed(), 'b') };
+    const { configurations, options } = compareRequestSchema.parse(requestOf(form, [], 'a'));
+    const f16 = { typeK: 'f16', typeV: 'f16', nCtx: 8192 };
+    expect(configurations).toEqual([f16, { ...f16, modelId: 'b' }]);
+    expect(options.reference).toBe(0);
+    expect(missingOf(form, [])).toBeNull();
+    expect(formOf(compareRequestSchema.parse(requestOf(form, [], 'a')), 'Run').rows[1]).toMatchObject({ modelId: 'b' });
+  });
+
+  it('is one row more where some were changed, is not named when it is that of the form, and is never in memory together', () => {
+    const [first, second] = typed().rows;
+    const form = typed({ rows: first && second ? [first, second] : [], reference: second?.key ?? 0, together: true });
+    const both = { ...form, ...withModel(form, 'b') };
+    expect(both.rows.map(({ typeK, modelId }) => [typeK, modelId])).toEqual([
+      ['f16', undefined],
+      ['q8_0', undefined],
+      ['q8_0', 'b'],
+    ]);
+    expect(otherModelsOf(both, 'a')).toEqual(['b']);
+    expect(otherModelsOf(both, 'b')).toEqual([]);
+    expect(requestOf(both, [], 'a').options).toMatchObject({ reference: 1, together: false });
+    expect(requestOf(both, [], 'b').options).toMatchObject({ together: true });
+    expect(configurationsOf([nextRow(both.rows)], 'a')).toEqual([
+      { typeK: 'f16', typeV: 'f16', nCtx: 8192, modelId: 'b' },
+    ]);
+  });
+
+  it('has tokens of its own: its rows are not judged by those that were counted', () => {
+    const form = { ...typed(), ...withModel(typed({ rows: [...typed().rows] }), 'b') };
+    expect(promptRoom(form, 9000, null).problems).toEqual(['too-short', null]);
+  });
 });
 
 describe('promptRoom', () => {
