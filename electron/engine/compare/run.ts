@@ -317,8 +317,9 @@ export class Comparison {
       column.set({ tools: await callTools(context, signal, onProgress) });
     }
     if (this.task.options.curve) await this.measureOverDepth(column, context, this.task.options.curve.depths);
-    const yardstick = column === this.reference && lacksFloor(this.values(), column.value);
-    if (quality && yardstick && this.columns.length > 1 && !this.checked) await this.measureFloor(column, quality);
+    const hasTypes = this.columns.length > 1 && !this.checked;
+    const isBare = column === this.reference && lacksFloor(this.values(), column.value);
+    if (quality && hasTypes && isBare) await this.measureFloor(column, quality);
   }
 
   /** Token by token, the two vocabularies are one. */
@@ -328,9 +329,10 @@ export class Comparison {
 
   private get isScored(): boolean {
     const { quality, vocabulary } = this.yardstick;
-    if (quality) return true;
+    if (quality && this.isAlike) return true;
     // without a reference there is the perplexity
-    return this.task.options.quality !== null && vocabulary === '' && this.tokens.length >= leastTokens;
+    const isAsked = quality !== null || (vocabulary === '' && this.task.options.quality !== null);
+    return isAsked && this.tokens.length >= leastTokens;
   }
 
   private measureQuality(column: Column, context: Context, onProgress: (fraction: number) => void): Promise<Quality> {
