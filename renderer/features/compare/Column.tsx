@@ -86,7 +86,7 @@ export function Column({ run, index }: ColumnProps) {
             referenceName={columnName(reference, run.columns)}
           />
           {!isReference && column.answer && reference.answer && !column.difference && column.agreement?.share === 1 && (
-            <p className={cx('mt-2 text-xs', column.agreement.own < fewAnswered ? 'text-ink-2' : 'text-good')}>
+            <p className="mt-2 text-xs text-ink-2">
               {column.agreement.own < fewAnswered
                 ? t`The same as the reference, but too short to tell.`
                 : column.agreement.words
