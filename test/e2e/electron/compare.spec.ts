@@ -233,7 +233,7 @@ test('five cache types on a document: figures, export, cancel, a dead engine, an
   ]);
   const small = columns(page).nth(2);
   await expect(small.getByRole('heading')).toHaveText('concertina-small Q6_K');
-  await expect(small.getByTestId('compare-column-model')).toContainText('f16 · loaded in');
+  await expect(small.getByTestId('compare-column-model')).toContainText('loaded in');
   await expect(columns(page).first().getByTestId('compare-column-model')).toContainText('was loaded already');
   await expect(small).toContainText('No KL divergence');
   expect(two.columns[2]).toMatchObject({ agreement: { words: true }, quality: { meanKld: null } });
