@@ -148,7 +148,9 @@ function differences({ columns, request }: CompareRun): string[] {
     return [`- ${nameOf(column, columns)}: the first ${difference.index} ${unit} are the same; then ${own}, ${other}.`];
   });
   if (lines.length === 0) return [];
-  return ['## Where answers leave the reference', 'Probabilities: in the column / in the reference.', lines.join('\n')];
+  const hasProbabilities = columns.some(({ difference }) => difference && difference.own.token !== null);
+  const legend = hasProbabilities ? ['Probabilities: in the column / in the reference.'] : [];
+  return ['## Where answers leave the reference', ...legend, lines.join('\n')];
 }
 
 function candidate({ token, text, end, probability, referenceProbability }: Candidate): string {

@@ -89,6 +89,16 @@ test('markdown names model, machine and build, and shows only figures that are t
   expect(text).toContain('| turbo4/turbo3 | 50.5 |');
 });
 
+test('where the models have no tokens in common, words stand without probabilities', () => {
+  const [first, second, third] = run().columns;
+  if (!first || !second?.difference || !third) throw new Error('three columns');
+  const word = (text: string) => ({ token: null, text, end: false, probability: null, referenceProbability: null });
+  const difference = { ...second.difference, own: word('Tom'), reference: word('Ann') };
+  const { text } = exportRun(run({ columns: [first, { ...second, difference }, third] }), 'markdown');
+  expect(text).toContain('the first 3 words are the same; then turbo4/turbo3 wrote `"Tom"`, f16 wrote `"Ann"`.');
+  expect(text).not.toContain('Probabilities');
+});
+
 test('columns that differ in their length are named by it', () => {
   const columns = run().columns.map(({ configuration: one, ...column }, i) => ({
     ...{ ...column, configuration: { ...one, nCtx: 4096 + i } },
