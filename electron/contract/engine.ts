@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { answerStatsSchema, draftsSchema, stopReasonSchema } from './chats';
 import { errorPayloadSchema } from './errors';
+import { adapterInUseSchema } from './lib/domains/adapters';
 import { partMemorySchema, workerMemorySchema } from './lib/memory';
 import { idSchema, momentSchema, nothing, operation } from './limits';
 import { modelInfoSchema } from './models';
@@ -191,6 +192,8 @@ export const effectiveContextSchema = z.object({
   projector: z
     .object({ file: z.string(), vision: z.boolean(), audio: z.boolean(), reason: z.string() })
     .default({ file: '', vision: false, audio: false, reason: '' }),
+  /** LoRA adapters, in the order of the settings */
+  adapters: z.array(adapterInUseSchema).default([]),
   /** why another chat template stands in for the model's own; empty where none does */
   chatTemplate: z.string(),
   templateSupport: templateSupportSchema.default({

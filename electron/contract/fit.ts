@@ -187,8 +187,10 @@ export function allocationOf(context: ContextSettings): Omit<ContextSettings, 't
   const { speculation } = context;
   const draftModel = speculation === 'draft' ? context.draftModel : '';
   const { projector } = context;
+  // graphs have nothing of an adapter of the scale 0, and the same of any other
+  const adapters = context.adapters.map(({ model, scale }) => ({ model, scale: scale === 0 ? 0 : 1 }));
   const cache = { nCtx, typeK, typeV, flashAttention, recentTokens };
-  return { ...cache, batch, gpuLayers, rope, speculation, draftModel, projector };
+  return { ...cache, batch, gpuLayers, rope, speculation, draftModel, projector, adapters };
 }
 
 type RequestedContext = Pick<ContextSettings, 'nCtx' | 'typeK' | 'typeV' | 'flashAttention' | 'rope'>;

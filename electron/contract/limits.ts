@@ -14,8 +14,6 @@ export const limits = {
   maxSystemPrompt: 200_000,
   /** characters of the brief of a chat's oldest messages */
   maxBrief: 100_000,
-  /** characters of the variables of a chat template, as JSON */
-  maxTemplateVariables: 4000,
   /** characters of one message: a pasted book of 4 million characters passes */
   maxMessage: 8_000_000,
   maxPathLength: 4096,
@@ -44,6 +42,8 @@ export const limits = {
   maxOcrPages: 1000,
   /** UTF-16 units; PDF 2.0 takes 127 bytes of it */
   maxPassword: 1000,
+  /** LoRA adapters of one model */
+  maxAdapters: 8,
   /** of one request for vectors */
   maxTextsToEmbed: 64,
   /** where a document has more headings, neighboring sections are joined */

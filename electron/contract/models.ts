@@ -1,6 +1,7 @@
 /** Models: GGUF files that the app knows. The window holds ids; paths stay in the main process. */
 import { z } from 'zod';
 import { errorPayloadSchema } from './errors';
+import { adapterFactsSchema } from './lib/domains/adapters';
 import { poolings } from './lib/embeddings';
 import { idSchema, limits, nothing, operation, pathSchema } from './limits';
 import type { EventMap, OperationMap } from './rpc';
@@ -35,6 +36,8 @@ export const modelInfoSchema = z.object({
   license: z.string().nullable(),
   /** of a model that makes vectors of texts, and does not chat (contract/lib/embeddings.ts); null: it writes */
   pooling: z.enum(poolings).nullable().default(null),
+  /** of a LoRA adapter, which is no model by itself: `architecture` is that of models it is for; null: it is none */
+  adapter: adapterFactsSchema.nullable().default(null),
   /** sampling that its author recommends */
   sampling: modelSamplingSchema.partial().default({}),
 });

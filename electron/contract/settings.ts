@@ -1,6 +1,8 @@
 /** Settings of the app. Missing keys take their defaults, so a file of an older version always parses. */
 
 import { z } from 'zod';
+import { mostAdapterScale } from './lib/domains/adapters';
+import { variablesSchema } from './lib/domains/templateVariables';
 import { languageSettingSchema } from './lib/language';
 import { localApiFields, localApiSchema } from './lib/localApi';
 import { idSchema, limits, operation, pathOrNoneSchema, pathSchema } from './limits';
@@ -79,6 +81,11 @@ export const usualContext = 8192;
 /** Of a turbo cache, newest tokens that are kept at 8 bits, too, where nobody has chosen. */
 export const usualRecentTokens = 128;
 
+/** See `AdapterChoice`. */
+const adaptersSchema = z
+  .array(z.object({ model: pathSchema, scale: z.number().min(0).max(mostAdapterScale) }))
+  .max(limits.maxAdapters);
+
 /** Bounds of each setting, without defaults: a whole set adds them, a patch must not. */
 const contextFields = {
   /** tokens, or `autoContext`; with rope `model` the engine cuts it to what the model was trained for */
@@ -110,6 +117,8 @@ const contextFields = {
   draftModel: pathOrNoneSchema,
   /** what makes images and sound readable: `auto`: the file that lies beside the model; '': none; else the whole path of a file */
   projector: pathOrNoneSchema,
+  /** of one model alone, see `modelDefaultsSchema` */
+  adapters: adaptersSchema,
 };
 
 const samplingFields = {
@@ -154,6 +163,7 @@ export const contextSettingsSchema = z.object({
   speculation: contextFields.speculation.default('ngram'),
   draftModel: contextFields.draftModel.default(''),
   projector: contextFields.projector.default('auto'),
+  adapters: contextFields.adapters.default([]),
 });
 export type ContextSettings = z.infer<typeof contextSettingsSchema>;
 
@@ -194,27 +204,6 @@ export function samplingOf(own: OwnSampling, model: Partial<ModelSampling> | nul
 }
 
 // What the chat template of a model is told. Models differ in what they make of it, so it is set for each alone.
-
-/** Given by the app, or by a setting of their own. */
-const takenVariables = ['messages', 'tools', 'bos_token', 'eos_token', 'add_generation_prompt', 'enable_thinking'];
-
-/** Why a template cannot be told these, as a sentence; null: it can. */
-export function variablesProblem(variables: Record<string, unknown>): string | null {
-  const names = Object.keys(variables);
-  const odd = names.find((name) => !/^[A-Za-z_]\w{0,63}$/.test(name));
-  if (odd !== undefined) return `“${odd}” is no name: letters, digits and _ only, 64 at most.`;
-  const taken = names.find((name) => takenVariables.includes(name));
-  if (taken === 'enable_thinking') return 'enable_thinking is set by the switch for thinking.';
-  if (taken) return `${taken} is given by the app. Take it out.`;
-  const most = limits.maxTemplateVariables;
-  return JSON.stringify(variables).length > most ? `They have more than ${most} characters together.` : null;
-}
-
-/** `chat_template_kwargs`: what else a template reads, by name. */
-const variablesSchema = z.record(z.string(), z.json()).superRefine((variables, context) => {
-  const message = variablesProblem(variables);
-  if (message) context.addIssue({ code: 'custom', message });
-});
 
 const templateFields = {
   /** false: the template is told that the model shall answer without thinking */
@@ -354,6 +343,8 @@ export const modelDefaultsSchema = z.object({
   systemPrompt: z.string().max(limits.maxSystemPrompt).nullable().default(null),
   /** a change of it always stands here */
   template: templateSettingsSchema.nullable().default(null),
+  /** likewise */
+  adapters: adaptersSchema.nullable().default(null),
 });
 export type ModelDefaults = z.infer<typeof modelDefaultsSchema>;
 

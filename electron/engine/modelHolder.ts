@@ -6,6 +6,7 @@ import type { LoadStep, Memory } from '../contract/engine';
 import type { LoadRequest, LoadResult } from '../contract/engineContract';
 import { ConcertinaError } from '../contract/errors';
 import { keepsCache } from '../contract/fit';
+import { sameAdapters } from '../contract/lib/domains/adapters';
 import { SerialQueue } from '../contract/lib/serialQueue';
 import type { ListedTypes } from './cacheBudget/budgetTypes';
 import { type Prices, typesOfBudget } from './cacheBudget/prices';
@@ -209,6 +210,7 @@ export class ModelHolder {
     const loaded = this.current;
     const { context: asked } = request;
     if (!loaded || this.weightsKey !== weightsKey(weightsOf(request))) return;
+    if (!sameAdapters(this.request?.context.adapters ?? [], asked.adapters)) return;
     const { effective, contextUsed } = loaded.context;
     if (!keepsCache(effective, asked, contextUsed, loaded.model.info.nCtxTrain)) return;
     report('cache', 0);

@@ -374,8 +374,10 @@ function added(uses: DeviceUse[]): DeviceUse[] {
 
 /** Everything that decides the allocation, the length last. */
 function keyOf(path: string, context: Wanted): string {
-  const { nCtx, draftModel, projector, ...rest } = allocationOf(context);
-  return `${[path, draftModel, projector].map(identityOf).join('|')}|${JSON.stringify([rest, context.api, context.workers])}|${nCtx}`;
+  const { nCtx, draftModel, projector, adapters, ...others } = allocationOf(context);
+  const files = [path, draftModel, projector, ...adapters.map(({ model }) => model)];
+  const rest = { ...others, scales: adapters.map(({ scale }) => scale) };
+  return `${files.map(identityOf).join('|')}|${JSON.stringify([rest, context.api, context.workers])}|${nCtx}`;
 }
 
 function identityOf(path: string): string {

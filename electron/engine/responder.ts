@@ -3,9 +3,13 @@
  * away ends them first. The texts of messages reach the chat template without marks of special tokens, whatever a document
  * in them says.
  */
+
+import { basename } from 'node:path';
 import { msg } from '@lingui/core/runtime-macro';
+import { z } from 'zod';
 import type { ApiPart, ApiRequest } from '../contract/engineContract';
 import { ConcertinaError } from '../contract/errors';
+import type { AdapterInUse } from '../contract/lib/domains/adapters';
 import { type Marks, marksOf, withoutMarksIn } from './escapeSpecialTokens';
 import type { Loaded } from './modelHolder';
 import { asRefusal, requireSafe } from './native/requestChecks';
@@ -52,12 +56,14 @@ export class Responder {
     const { signal } = one.controller;
     const fields = textFields[request.handler];
     const asked = fields === anthropic ? asHandlersRead(request.body) : request.body;
+    requireOwnScales(request.handler, asked, context.effective.adapters);
     const body = fields ? withoutMarks(asked, fields, await marksOf(model)) : asked;
     if (request.handler !== 'post_lora_adapters' && body !== '') requireSafe(parseObject(body));
     if (signal.aborted) throw ended();
     const send = (parts: ApiPart[]) => {
       if (signal.aborted) return;
-      for (const part of parts) this.onPart({ requestId, ...asRefusal(part) });
+      const shown = request.handler === 'get_lora_adapters' ? parts.map(withoutFolders) : parts;
+      for (const part of shown) this.onPart({ requestId, ...asRefusal(part) });
     };
     one.response = context.respond({ ...request, body }, send, signal);
     await one.response.done;
@@ -91,6 +97,29 @@ export class Responder {
     } finally {
       this.closed--;
     }
+  }
+}
+
+// LoRA adapters. Those of the settings have the scales of the settings: what the cache holds, and what is saved of it, was computed
+// with them, for chats too. Those that options of llama-server chose are the requests' own, as there.
+
+function requireOwnScales(handler: string, body: string, adapters: readonly AdapterInUse[]): void {
+  const changes = handler === 'post_lora_adapters' || (body.includes('"lora"') && 'lora' in parseObject(body));
+  if (!changes || !adapters.some(({ byOption }) => !byOption)) return;
+  throw new ConcertinaError(
+    'bad-request',
+    msg`The scales of these LoRA adapters are set in the app, by --lora or for the model; requests cannot change them.`,
+    msg`Leave “lora” out, or start concertina serve with -- --lora-scaled FILE:SCALE.`,
+  );
+}
+
+/** Clients are not told where files lie. */
+function withoutFolders(part: ApiPart): ApiPart {
+  try {
+    const list = z.array(z.looseObject({ path: z.string() })).parse(JSON.parse(part.data));
+    return { ...part, data: JSON.stringify(list.map((one) => ({ ...one, path: basename(one.path) }))) };
+  } catch {
+    return part;
   }
 }
 

@@ -4,6 +4,7 @@ import os from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type ConcertinaError, messageOf } from '../contract/errors';
+import { type AdapterChoice, mostAdapterScale } from '../contract/lib/domains/adapters';
 import {
   autoContext,
   type ContextSettings,
@@ -166,6 +167,12 @@ export const contextOptions = {
   },
   mmproj: { type: 'string', value: 'FILE', about: 'what reads images and sound; left out: the one beside the model' },
   'no-mmproj': { type: 'boolean', about: 'no images and no sound, and no memory for them' },
+  lora: {
+    type: 'string',
+    multiple: true,
+    value: 'FILE[:SCALE]',
+    about: `a LoRA adapter (GGUF), or one of \`models list\`; scale 0 to ${mostAdapterScale}, 1 when left out`,
+  },
 } as const satisfies OptionSpecs;
 
 export const samplingOptions = {
@@ -195,6 +202,7 @@ export function settingsOf(values: SettingValues): SettingsPatch {
       },
       ...draftingOf(values),
       projector: projectorOf(values),
+      adapters: values.lora?.map(adapterOf),
     },
     sampling: {
       temperature: number(values.temperature),
@@ -212,7 +220,7 @@ export function settingsOf(values: SettingValues): SettingsPatch {
     maxTokens: 'max-tokens',
   };
   const issue = parsed.error.issues[0];
-  const setting = String(issue?.path.at(-1));
+  const setting = issue?.path.includes('adapters') ? 'lora' : String(issue?.path.at(-1));
   throw new UsageError(`--${names[setting] ?? setting}: ${issue?.message}.`);
 }
 
@@ -225,6 +233,12 @@ function draftingOf({ drafting, 'draft-model': model }: SettingValues) {
 function projectorOf({ mmproj, 'no-mmproj': none }: SettingValues): string | undefined {
   if (mmproj !== undefined && none) throw new UsageError('--mmproj and --no-mmproj exclude each other.');
   return none ? '' : mmproj && resolve(mmproj);
+}
+
+/** What follows the last colon is a scale where it is a number: a path of Windows has a colon, too. */
+function adapterOf(word: string): AdapterChoice {
+  const [, file, scale] = (!existsSync(word) && /^(.+):(\d*\.?\d+)$/.exec(word)) || ['', word, '1'];
+  return { model: existsSync(file) ? resolve(file) : file, scale: Number(scale) };
 }
 
 /** A whole context: what is not named is as in a new data folder. */

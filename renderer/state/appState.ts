@@ -471,7 +471,10 @@ export const initialMeter: MeterState = {
 };
 
 /** A model with nothing set for it alone. */
-export const nothingOwn: ModelDefaults = { context: null, sampling: null, systemPrompt: null, template: null };
+export const nothingOwn: ModelDefaults = {
+  ...{ context: null, sampling: null, systemPrompt: null },
+  ...{ template: null, adapters: null },
+};
 
 /** A model, or one place of it, that was deleted a moment ago. */
 export interface Deleting {

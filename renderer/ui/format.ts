@@ -90,6 +90,11 @@ export function formatRatio(ratio: number): string {
   return Number.isFinite(ratio) && ratio > 0 ? `${formatDecimal(ratio, ratio < 10 ? 2 : 1)}×` : '–';
 }
 
+/** "tuned.gguf × 0.5" */
+export function adapterText(file: string, scale: number): string {
+  return `${file} × ${new Intl.NumberFormat(i18n.locale, { maximumFractionDigits: 2 }).format(scale)}`;
+}
+
 /** Parameters of a model: 28.3 M, 7.2 B. */
 export function formatParameters(count: number): string {
   if (count >= 1e9) return t`${significant(count / 1e9)} B`;

@@ -13,7 +13,7 @@ export function withDefaults(settings: Settings, own: ModelDefaults | null): Set
   if (!own) return settings;
   return {
     ...settings,
-    context: { ...settings.context, ...own.context },
+    context: { ...settings.context, ...own.context, ...(own.adapters && { adapters: own.adapters }) },
     sampling: own.sampling ?? settings.sampling,
     systemPrompt: own.systemPrompt ?? settings.systemPrompt,
     template: own.template ?? settings.template,
@@ -47,15 +47,15 @@ export function replaceSampling(own: OwnSampling): NonNullable<SettingsPatch['sa
 }
 
 /**
- * Parts a change for a model: what it has of its own changes there, as does what its template is told; the rest for all
- * models. `own` null: nothing of it does.
+ * Parts a change for a model: what it has of its own changes there, as do its adapters and what its template is told; the rest for
+ * all models. `own` null: nothing of it does.
  */
 export function splitPatch(
   patch: SettingsPatch,
   before: ModelDefaults | null,
   { template: general }: Pick<Settings, 'template'>,
 ): { own: ModelDefaults | null; rest: SettingsPatch } {
-  const { context = {}, sampling, systemPrompt, template, ...rest } = patch;
+  const { context: { adapters, ...context } = {}, sampling, systemPrompt, template, ...rest } = patch;
   const { nCtx, typeK, typeV, gpuLayers, ...others } = context;
   const asked = defined({ nCtx, typeK, typeV, gpuLayers });
   const { context: ownContext = null, sampling: ownSampling = null, systemPrompt: ownPrompt = null } = before ?? {};
@@ -65,12 +65,13 @@ export function splitPatch(
     sampling: ownSampling && patchSampling(ownSampling, sampling),
     systemPrompt: ownPrompt === null ? null : (systemPrompt ?? ownPrompt),
     template: template ? { ...(ownTemplate ?? general), ...defined(template) } : ownTemplate,
+    adapters: adapters ? (adapters.length > 0 ? adapters : null) : (before?.adapters ?? null),
   };
   const shared = {
     context: ownContext ? others : context,
     ...(sampling && !ownSampling ? { sampling } : {}),
     ...(systemPrompt !== undefined && ownPrompt === null ? { systemPrompt } : {}),
   };
-  const same = JSON.stringify(own) === JSON.stringify(before ?? { ...own, template: null });
+  const same = JSON.stringify(own) === JSON.stringify(before ?? { ...own, template: null, adapters: null });
   return { own: same ? null : own, rest: { ...rest, ...shared } };
 }

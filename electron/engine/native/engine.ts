@@ -13,9 +13,10 @@ import type { ServedDevice, WorkerDevice } from '../../contract/lib/domains/work
 import type { Bandwidth } from '../../contract/machine';
 import type { ModelInfo } from '../../contract/models';
 import { chatBody } from './chatRequest';
+import { inspectFile, requireAdapter, requireProjector } from './companions';
 import { NativeContext } from './context';
 import { coded, codedAsync, DisposeGuard, withProgress } from './guards';
-import { inspectModel, requireProjector } from './inspect';
+import { inspectModel } from './inspect';
 import type { OtherFiles, RawAddon, RawModel } from './raw';
 import type {
   CalibrateOptions,
@@ -71,7 +72,7 @@ class NativeEngine implements Engine, DeviceServer {
   }
 
   async inspect(path: string): Promise<ModelInfo> {
-    return (await inspectModel(this.#addon, path)).info;
+    return inspectFile(this.#addon, path);
   }
 
   estimate(
@@ -129,10 +130,12 @@ class NativeEngine implements Engine, DeviceServer {
   }
 
   async #problems(options: ContextOptions): Promise<OtherFiles> {
-    const { draft, projector } = this.#addon.otherFiles(options);
+    const { draft, projector, adapters } = this.#addon.otherFiles(options);
+    const problemOf = (adapter: string) => requireAdapter(this.#addon, adapter).then(() => '', messageOf);
     return {
       draft: draft && (await this.#requireLoadable(draft).then(() => '', messageOf)),
       projector: projector && (await requireProjector(this.#addon, projector).then(() => '', messageOf)),
+      adapters: await Promise.all(adapters.map(problemOf)),
     };
   }
 

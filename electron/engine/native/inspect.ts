@@ -22,8 +22,6 @@ export type Build = Pick<RawAddon, 'modelLimits' | 'fileTypeName'>;
 const maxParts = 1000;
 /** sixteen times the largest that is known */
 const maxTokens = 2 ** 22;
-/** of an image, and of what stands for a part of it: sixteen times what is known */
-const maxEncoderSize = 2 ** 16;
 /** tokens that are compared before others have a turn */
 const tokensAtOnce = 65_536;
 /** LLAMA_FTYPE_GUESSED: the file does not say */
@@ -43,6 +41,10 @@ export interface Inspected {
 export async function inspectModel(build: Build, file: string, signal?: AbortSignal): Promise<Inspected> {
   const first = await openModel(file);
   const { header } = first;
+  if (isAdapter(header)) {
+    const hint = 'Choose it in the settings of a model: Advanced, Engine, LoRA adapters.';
+    throw refusal('model-unsupported', `${file} is an adapter, and no model by itself`, hint);
+  }
   const architecture = header.text('general.architecture') ?? '';
   if (architecture === '')
     throw invalid(`${file} names no architecture: it is not a language model`, 'Choose another .gguf file.');
@@ -54,61 +56,37 @@ export async function inspectModel(build: Build, file: string, signal?: AbortSig
     throwIfCanceled(signal);
     parts.push(addedUp(build, await openModel(part)));
   }
-  const fileType = Math.min(whole(header, 'general.file_type', guessedFileType), 2 ** 31 - 1);
   const info: ModelInfo = {
     // a file may say anything
     name: shownText(header.text('general.name') ?? '') || shownText(path.parse(file).name),
     architecture: shownText(architecture),
     fileBytes: sum(parts.map(({ bytes }) => bytes)),
     parameters: sum(parts.map(({ parameters }) => parameters)),
-    quantization: build.fileTypeName(fileType),
+    quantization: quantizationOf(build, header),
     ...shape,
     hasChatTemplate: header.has('tokenizer.chat_template'),
     hasKBias: parts.some(({ hasKBias }) => hasKBias),
     license: shownText(header.text('general.license') ?? '') || null,
     pooling: poolingOf(architecture, header.number(`${architecture}.pooling_type`)),
+    adapter: null,
     sampling: modelSamplingSchema.parse(samplingOf(header)),
   };
   return { info, vocabulary, files: parts.map(({ file }) => file) };
 }
 
-/**
- * Throws where libmtmd may not be given the file as a projector: `model-missing`, `model-invalid`, `model-unsupported`. Messages name
- * the file without its folder.
- */
-export async function requireProjector(build: Build, file: string): Promise<void> {
-  try {
-    const found = await openModel(file);
-    const { header } = found;
-    if (header.text('general.architecture') !== 'clip')
-      throw invalid(`${file} is not a projector`, 'Choose a file that is named mmproj.');
-    const kinds = ['vision', 'audio'].filter((kind) => header.number(`clip.has_${kind}_encoder`));
-    if (kinds.length === 0) throw invalid(`${file} neither sees nor hears`, 'Choose another projector.');
-    for (const kind of kinds) requireEncoder(build, header, file, `clip.${kind}`);
-    addedUp(build, found);
-  } catch (error) {
-    if (!(error instanceof ConcertinaError)) throw error;
-    throw refusal(error.code, error.message.replaceAll(file, path.basename(file)), error.hint);
-  }
+export function quantizationOf({ fileTypeName }: Build, header: GgufHeader): string {
+  return fileTypeName(Math.min(whole(header, 'general.file_type', guessedFileType), 2 ** 31 - 1));
 }
 
-/** What upstream divides by, and makes as many of. */
-function requireEncoder(build: Build, header: GgufHeader, file: string, prefix: string): void {
-  const least: Record<string, number> = { embedding_length: 1, 'attention.head_count': 1, block_count: 0 };
-  if (prefix === 'clip.vision') Object.assign(least, { image_size: 1, patch_size: 1 });
-  for (const [key, smallest] of Object.entries(least)) {
-    const value = whole(header, `${prefix}.${key}`);
-    const most = key === 'block_count' ? build.modelLimits.maxLayers : maxEncoderSize;
-    if (value < smallest || value > most)
-      throw invalid(`${file} is damaged: its header names ${value} as ${prefix}.${key}`);
-  }
+export function isAdapter(header: GgufHeader): boolean {
+  return header.text('general.type') === 'adapter';
 }
 
-function refusal(code: ErrorCode, message: string, hint: string): ConcertinaError {
+export function refusal(code: ErrorCode, message: string, hint: string): ConcertinaError {
   return new ConcertinaError(code, shownMessage(message), hint);
 }
 
-function invalid(message: string, hint = downloadHint): ConcertinaError {
+export function invalid(message: string, hint = downloadHint): ConcertinaError {
   return refusal('model-invalid', message, hint);
 }
 
@@ -126,7 +104,7 @@ interface ModelFile {
   header: GgufHeader;
 }
 
-async function openModel(file: string): Promise<ModelFile> {
+export async function openModel(file: string): Promise<ModelFile> {
   const found = await stat(file).catch(() => null);
   if (!found) throw refusal('model-missing', `There is no file ${file}`, 'It was moved or deleted; add it again.');
   if (!found.isFile()) throw invalid(`${file} is not a file`, 'Choose a .gguf file.');
@@ -173,7 +151,7 @@ function* otherParts(header: GgufHeader, file: string): Generator<string> {
 }
 
 /** What a file holds: bytes, parameters, tensor names that matter. */
-function addedUp(build: Build, { file, bytes, header }: ModelFile) {
+export function addedUp(build: Build, { file, bytes, header }: ModelFile) {
   let end = 0;
   let needed = 0;
   let parameters = 0;
@@ -210,7 +188,7 @@ function sizeOf({ modelLimits }: Build, { name, shape, type }: GgufTensor, file:
 // Values.
 
 /** As llama.cpp reads it: without a sign. Of a list (head counts by layer) the largest. */
-function whole(header: GgufHeader, key: string, missing = 0): number {
+export function whole(header: GgufHeader, key: string, missing = 0): number {
   let largest: number | null = null;
   for (const value of header.numbers(key)) {
     const number = Math.trunc(value) || 0;

@@ -37,6 +37,7 @@ export interface EvaluationOptions {
 export interface OtherFiles {
   draft: string;
   projector: string;
+  adapters: string[];
 }
 
 interface CellBytes {

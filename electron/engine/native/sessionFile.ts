@@ -3,11 +3,12 @@
  * then what they belong to (the label) and a footer. The file appears whole or not at all.
  */
 
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { appendFile, open, rename, rm } from 'node:fs/promises';
 import { msg } from '@lingui/core/runtime-macro';
 import type { EffectiveContext } from '../../contract/engine';
 import { ConcertinaError, messageOf } from '../../contract/errors';
+import type { AdapterInUse } from '../../contract/lib/domains/adapters';
 import { isBudget } from '../../contract/settings';
 import { toCodedError } from './guards';
 import type { RawAddon, RawCancellation, RawContext } from './raw';
@@ -124,10 +125,11 @@ function corrupt(path: string, why: string): ConcertinaError {
 // The label: everything that must agree for cells to mean the same, one "name value" a line.
 
 export function labelOf(addon: RawAddon, raw: RawContext, fingerprint: string): string {
-  const { typeK, typeV, cacheLayers, rope, flashAttention }: EffectiveContext = raw.effective;
+  const { typeK, typeV, cacheLayers, rope, flashAttention, adapters }: EffectiveContext = raw.effective;
   const mixed = new Set(cacheLayers.map((layer) => `${layer.typeK}/${layer.typeV}`)).size > 1;
   const lines = [
     `model ${fingerprint}`,
+    ...adapterLines(adapters),
     // what a budget became counts, not how it was named
     ...(isBudget(typeK.effective) || mixed
       ? ['K auto', 'V auto', `layers ${cacheLayers.map((layer) => `${layer.typeK}/${layer.typeV}`).join()}`]
@@ -139,6 +141,16 @@ export function labelOf(addon: RawAddon, raw: RawContext, fingerprint: string): 
   return `${lines.join('\n')}\n${addon.cellsMadeBy}`;
 }
 
+/** One of the scale 0 changes nothing. Where requests of the API may change scales, cells are of this context alone. */
+function adapterLines(adapters: readonly AdapterInUse[]): string[] {
+  const used = adapters.filter(({ scale, byOption }) => scale !== 0 || byOption);
+  if (used.length === 0) return [];
+  if (used.some(({ byOption }) => byOption)) return [`adapters ${randomUUID()}`];
+  // they are added up
+  const texts = used.map(({ fingerprint, scale }) => `${fingerprint}*${Number(scale.toPrecision(6))}`);
+  return [`adapters ${texts.sort().join()}`];
+}
+
 export function parseLabel(label: string): Map<string, string> {
   const lines = label.split('\n').filter((line) => line !== '');
   return new Map(lines.map((line) => [line.split(' ', 1)[0] ?? '', line.slice(line.indexOf(' ') + 1)]));
@@ -147,9 +159,10 @@ export function parseLabel(label: string): Map<string, string> {
 /** of two that differ, as it stands in them */
 function firstDifference(saved: string, here: string): string {
   const left = parseLabel(saved);
-  for (const [name, value] of parseLabel(here)) {
-    const other = left.get(name);
-    if (other !== value) return `saved with "${name} ${other ?? ''}", here is "${name} ${value}"`;
+  const right = parseLabel(here);
+  for (const name of new Set([...right.keys(), ...left.keys()])) {
+    const [other, value] = [left.get(name) ?? '', right.get(name) ?? ''];
+    if (other !== value) return `saved with "${name} ${other}", here is "${name} ${value}"`;
   }
   return 'it was saved by another version';
 }
@@ -157,6 +170,7 @@ function firstDifference(saved: string, here: string): string {
 /** in the order in which a person can do something about it */
 const reasons: [name: string, sentence: (saved: string, here: string) => string][] = [
   ['model', () => 'It was made with another model.'],
+  ['adapters', () => 'It was made with other LoRA adapters, or with other scales of them.'],
   ['K', (saved, here) => `It was made with K in ${saved}; K is in ${here} now.`],
   ['V', (saved, here) => `It was made with V in ${saved}; V is in ${here} now.`],
   ['layers', otherLayers],

@@ -54,9 +54,9 @@ export interface CoreOptions {
   core?: string[];
 }
 
-/** `rope` left out: `model`; `recentTokens`: 0; `speculation`: `off`; `draftModel`, `projector`: paths, '' for none. `nCtx` is rounded up by the engine, see `Context.effective.nCtx` */
+/** `rope` left out: `model`; `recentTokens`: 0; `speculation`: `off`; `draftModel`, `projector`: paths, '' for none; `adapters`: none, their models are paths. `nCtx` is rounded up by the engine, see `Context.effective.nCtx` */
 export type ContextOptions = Pick<ContextSettings, 'nCtx' | 'flashAttention' | 'threads' | 'batch'> &
-  Partial<Pick<ContextSettings, 'rope' | 'recentTokens' | 'speculation' | 'draftModel' | 'projector'>> &
+  Partial<Pick<ContextSettings, 'rope' | 'recentTokens' | 'speculation' | 'draftModel' | 'projector' | 'adapters'>> &
   CoreOptions & {
     /** any type name of `Capabilities.cacheTypes` */
     typeK: string;

@@ -347,11 +347,11 @@ export class ModelInspector {
   }
 }
 
-/** Of the file, of the one that drafts for it and of its projector: each may end a process. A replaced file is another one. */
+/** Of the file, of the one that drafts for it, of its projector and adapters: each may end a process. A replaced file is another one. */
 async function identityOf(path: string, context: Partial<ContextSettings> = {}): Promise<string> {
-  const { speculation, draftModel = '', projector = 'auto' } = context;
+  const { speculation, draftModel = '', projector = 'auto', adapters = [] } = context;
   const others = [speculation === 'draft' ? draftModel : '', projector === 'auto' ? '' : projector];
-  const files = [path, ...others.filter((file) => file !== '')];
+  const files = [path, ...others.filter((file) => file !== ''), ...adapters.map(({ model }) => model)];
   const stats = await Promise.all(files.map((file) => stat(file).catch(() => null)));
   return files.map((file, index) => `${file}|${stats[index]?.size}|${stats[index]?.mtimeMs}`).join('|');
 }

@@ -129,7 +129,8 @@ export class ModelLoads {
       await host.whenReady();
       this.sequence.requireWanted(number);
       const given = await library.withFiles(path, context);
-      const loadsMore = given.speculation === 'draft' || given.speculation === 'mtp' || given.projector !== '';
+      const drafts = given.speculation === 'draft' || given.speculation === 'mtp';
+      const loadsMore = drafts || given.projector !== '' || given.adapters.length > 0;
       if (loadsMore || this.fallback.otherThan(modelId)) await inspector.requireHarmless(path, given);
       if (!this.sequence.isLatest(number)) return status.current;
       this.sequence.requireWanted(number);

@@ -329,7 +329,12 @@ export function bestProjector<T extends { path: string; bytes: number }>(files: 
 export function kindOfFile(path: string): HubFile['kind'] {
   const name = path.replace(/^.*\//, '').toLowerCase();
   if (/mmproj/.test(name)) return 'projector';
-  return /imatrix|\blora\b|adapter|control-vector/.test(name) ? 'other' : 'model';
+  return /imatrix|control-vector/.test(name) || isAdapterName(name) ? 'other' : 'model';
+}
+
+/** As converters name LoRA adapters; what one is, its header says. */
+export function isAdapterName(path: string): boolean {
+  return /\blora\b|adapter/i.test(path.replace(/^.*\//, ''));
 }
 
 /** The smallest quant first; pictures' parts and the like behind the models. */

@@ -174,6 +174,7 @@ function context({ context: of, contextUsed }: EngineStatus, clean: (text: strin
     ['Threads, batch', `${of.threads}, ${of.batch}`],
     ['Sees images', of.projector.vision ? `yes, by ${clean(of.projector.file)}` : `no ${of.projector.reason}`.trim()],
     ['Hears audio', of.projector.audio ? `yes, by ${clean(of.projector.file)}` : 'no'],
+    ['LoRA adapters', of.adapters.map((one) => `${clean(one.file)} x ${one.scale}`).join(', ') || 'none'],
     ['Drafting', `${of.speculation.effective}, asked ${of.speculation.asked} ${of.speculation.reason}`.trim()],
   ];
 }

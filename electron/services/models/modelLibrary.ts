@@ -1,7 +1,7 @@
 /** The models that a person can choose: the embedded one, added files, and the GGUF files of added folders. Read only. */
 import { basename, isAbsolute, join, resolve } from 'node:path';
 import { msg } from '@lingui/core/runtime-macro';
-import { ConcertinaError, type ErrorPayload, toErrorPayload } from '../../contract/errors';
+import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import type { AddModelsResult, AddProgress, ModelDetails, ModelEntry, ModelPlaces } from '../../contract/models';
 import type { ContextSettings } from '../../contract/settings';
 import type { ModelInspector } from '../engine/modelInspector';
@@ -17,7 +17,7 @@ import { checkModelFile, type FoundFile, kindOf, ModelList, modelIdOf, shownFold
 import { entryNamed } from './modelNames';
 import { appOf, type Machine, placesHere, thisMachine } from './places';
 import { projectorBeside } from './projectors';
-import { entriesOf, type Inspection, type Known, scanModels } from './scan';
+import { entriesOf, type Inspection, type Known, namedProblem, onlyPictures, scanModels } from './scan';
 import { walkModels } from './walk';
 
 const addProgressEveryMs = 100;
@@ -82,18 +82,23 @@ export class ModelLibrary {
 
   /**
    * The settings with the paths of the other files that they ask for: of the projector beside the model at `path` ('': a model that is
-   * not here), and of the model that drafts, which they name as a person does: by its id, its name or as a whole path. One that is not
-   * there is for the engine to refuse.
+   * not here), and of the model that drafts and of adapters, which they name as a person does: by an id, a name or as a whole path. One
+   * that is not there is for the engine to refuse.
    */
   async withFiles<C extends Partial<ContextSettings>>(path: string, asked: C): Promise<C> {
     const { speculation, draftModel = '', projector } = asked;
     const context = projector === 'auto' ? { ...asked, projector: await projectorBeside(path) } : asked;
-    if (speculation !== 'draft' || draftModel === '' || isAbsolute(draftModel)) return context;
+    const adapters = asked.adapters?.map(async (one) => ({ ...one, model: await this.fileNamed(one.model) }));
+    const files = adapters ? { ...context, adapters: await Promise.all(adapters) } : context;
+    return speculation === 'draft' ? { ...files, draftModel: await this.fileNamed(draftModel) } : files;
+  }
+
+  private async fileNamed(word: string): Promise<string> {
+    if (word === '' || isAbsolute(word)) return word;
     try {
-      const id = this.known.has(draftModel) ? draftModel : entryNamed(await this.list(), draftModel).id;
-      return { ...context, draftModel: await this.pathOf(id) };
+      return await this.pathOf(this.known.has(word) ? word : entryNamed(await this.list(), word).id);
     } catch {
-      return context;
+      return word;
     }
   }
 
@@ -356,22 +361,6 @@ export class ModelLibrary {
 
 function inspectionKey(file: FoundFile): string {
   return `${file.path}|${file.bytes}|${file.modifiedMs}`;
-}
-
-/** In a list of refusals a message without the name of its file helps nobody; paths of people's folders help nobody either. */
-function namedProblem({ path, name }: FoundFile, problem: ErrorPayload): ErrorPayload {
-  const { message, said = problem } = problem;
-  if (message.includes(path)) return { ...problem, message: message.replaceAll(path, name), said: undefined };
-  if (message.includes(name) || message.includes(basename(path))) return problem;
-  return new ConcertinaError(problem.code, msg`${{ name }}: ${{ why: said.message }}`, said.hint).toPayload();
-}
-
-function onlyPictures({ name }: FoundFile): ErrorPayload {
-  return new ConcertinaError(
-    'model-unsupported',
-    msg`${{ name }} is the part of a model that sees pictures, and no language model.`,
-    msg`Choose the file of the model itself.`,
-  ).toPayload();
 }
 
 interface ModelsSetUp extends Required<Pick<LibraryParts, 'inspector' | 'downloadFolder' | 'embeddedFolder'>> {

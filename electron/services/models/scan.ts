@@ -121,3 +121,21 @@ function missing(path: string): ErrorPayload {
   const message = msg`${{ name: basename(path) }} is not there any more, or it is damaged.`;
   return new ConcertinaError('model-missing', message).toPayload();
 }
+
+// What a look at a file found wrong with it.
+
+/** In a list of refusals a message without the name of its file helps nobody; paths of people's folders help nobody either. */
+export function namedProblem({ path, name }: FoundFile, problem: ErrorPayload): ErrorPayload {
+  const { message, said = problem } = problem;
+  if (message.includes(path)) return { ...problem, message: message.replaceAll(path, name), said: undefined };
+  if (message.includes(name) || message.includes(basename(path))) return problem;
+  return new ConcertinaError(problem.code, msg`${{ name }}: ${{ why: said.message }}`, said.hint).toPayload();
+}
+
+export function onlyPictures({ name }: FoundFile): ErrorPayload {
+  return new ConcertinaError(
+    'model-unsupported',
+    msg`${{ name }} is the part of a model that sees pictures, and no language model.`,
+    msg`Choose the file of the model itself.`,
+  ).toPayload();
+}

@@ -1,6 +1,7 @@
 /**
  * The models below a folder, in any layout: as other apps keep theirs, with links followed and nothing copied. What is
- * incomplete is found too, with the reason; projectors, adapters and the like are no models and are passed over.
+ * incomplete is found too, with the reason; projectors and the like are no models and are passed over. Adapters are found too: models
+ * are used with them.
  */
 
 import type { Dirent } from 'node:fs';
@@ -11,7 +12,7 @@ import { z } from 'zod';
 import { ConcertinaError, type ErrorPayload } from '../../contract/errors';
 import type { Translatable } from '../../contract/lib/language';
 import type { AddProgress } from '../../contract/models';
-import { kindOfFile, splitOf } from '../hub/api';
+import { isAdapterName, kindOfFile, splitOf } from '../hub/api';
 import { type FoundFile, foundFile, isGguf } from './modelFiles';
 
 const maxDepth = 8;
@@ -88,7 +89,7 @@ async function isFolder(entry: Dirent, path: string): Promise<boolean> {
 async function modelAt(path: string, names: ReadonlySet<string>): Promise<FoundFile | null> {
   const name = basename(path);
   if (isHalf(name)) return halfAt(path, names);
-  if (!/\.gguf$/i.test(name) || kindOfFile(name) !== 'model') return null;
+  if (!/\.gguf$/i.test(name) || (kindOfFile(name) !== 'model' && !isAdapterName(name))) return null;
   const split = splitOf(name);
   if (split && split.number > 1) return splitWithoutFirst(path, split, names);
   return (await foundFile(path)) ?? brokenLink(path);

@@ -149,6 +149,8 @@ std::shared_ptr<Context> Context::make(
         context->projector = projectorBytes(asked, core);
         context->effective.projector = projectorOf(core);
     }
+    context->adapters = std::make_unique<Adapters>(asked, core, context->model->handle, dry);
+    context->effective.adapters = context->adapters->used;
     auto draft = std::make_unique<Draft>(options, *context->model, context->rewinds(), core, models);
     std::vector<ggml_type> layersK, layersV;
     llama_context_params params = paramsFor(options, core, *context, layersK, layersV);
@@ -186,6 +188,7 @@ std::shared_ptr<Context> Context::make(
     if (core.cache_ram_mib < 0)
         context->effective.notes.emplace_back("--cache-ram sets no limit, so no estimate counts it.");
     if (dry) {
+        context->adapters->apply(context->handle);
         context->draft = std::move(draft);
     } else {
         draft.reset();
@@ -325,6 +328,7 @@ void Context::measure() {
     if (scheduler && promptCache > 0) scheduler->call([&] { prompts = scheduler->promptCacheBytes(); });
     const llama_context * drafting = scheduler ? scheduler->draft() : draft ? draft->context : nullptr;
     lastUse = memoryUse(handle, drafting, projector, checkpointBytes, scheduler ? prompts : promptCache);
+    adapters->addTo(lastUse);
     lastUse.parts.promptCache = promptCache;
     lastUse.parts.promptCacheUsed = prompts;
 }

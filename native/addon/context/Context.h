@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fields.h"
+#include "context/Adapters.h"
 #include "context/Draft.h"
 #include "context/effective.h"
 #include "context/internals.h"
@@ -49,13 +50,14 @@ struct EffectiveContext : Placement {
     EffectiveType speculation;
     DraftInUse draft;
     ProjectorInUse projector;
+    std::vector<AdapterInUse> adapters;
     std::string chatTemplate; // why another one stands in for the model's; empty: the model's own
     TemplateSupport templateSupport;
     std::vector<std::string> notes; // other things that are not as asked, as sentences
 
     CONCERTINA_FIELDS(nCtx, nCtxAsked, nCtxTrained, typeK, typeV, cacheLayers, centring, recent, rope, kernels,
         flashAttention, flashAttentionAsked, threads, gpuLayersAsked, gpuLayers, layers, attention, batch, speculation,
-        draft, projector, chatTemplate, templateSupport, notes)
+        draft, projector, adapters, chatTemplate, templateSupport, notes)
 };
 
 // Most outputs of one decode. Buffers for them are reserved for every context, and evaluation asks for many: 64 is the
@@ -130,6 +132,7 @@ private:
     uint64_t promptCache = 0; // bytes, at most
     std::unique_ptr<Draft> draft; // in a dry run
     ProjectorBytes projector;
+    std::unique_ptr<Adapters> adapters;
     server_tokens media; // the prompt that was read last, see `read`
     MemoryUse lastUse;
 };

@@ -72,6 +72,8 @@ common_params coreParams(const ContextOptions & options) {
     params.fit_params = false;
     if (params.mmproj.path.empty() && options.projector != "auto") params.mmproj.path = options.projector;
     if (params.no_mmproj) params.mmproj.path.clear();
+    for (const AdapterOption & one : options.adapters)
+        params.lora_adapters.push_back({ one.model, static_cast<float>(one.scale), "", "", nullptr });
     if (!options.api) params.chat_template = "chatml"; // prompts come in as tokens: the model's own is not even read
     if (params.default_template_kwargs.count("preserve_reasoning") == 0)
         params.default_template_kwargs["preserve_reasoning"] = "true"; // as llama-server has it

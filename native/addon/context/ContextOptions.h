@@ -14,8 +14,17 @@ namespace concertina {
 // What a context may load beside its model, each as a path, or as why it may not be loaded; empty: none.
 struct OtherFiles {
     std::string draft, projector;
+    std::vector<std::string> adapters;
 
-    CONCERTINA_FIELDS(draft, projector)
+    CONCERTINA_FIELDS(draft, projector, adapters)
+};
+
+// See Adapters.h.
+struct AdapterOption {
+    std::string model; // a file
+    double scale = 1;
+
+    CONCERTINA_FIELDS(model, scale)
 };
 
 struct ContextOptions {
@@ -30,6 +39,7 @@ struct ContextOptions {
     std::string draftModel; // a file
     std::string
         projector; // a file that makes images and sound into embeddings; empty, or "auto" that nobody resolved: none
+    std::vector<AdapterOption> adapters;
     OtherFiles problems; // see loadModel
     int slots = 1; // answers at a time, over one unified KV cache
     bool api = false; // upstream's handlers answer requests, with the model's own chat template
@@ -37,7 +47,7 @@ struct ContextOptions {
     std::vector<std::string> core; // options of llama-server for its core, as { "--slot-save-path", "/tmp" }
 
     CONCERTINA_FIELDS(nCtx, typeK, typeV, flashAttention, threads, batch, recentTokens, rope, speculation, draftModel,
-        projector, slots, api, promptCache, core)
+        projector, adapters, slots, api, promptCache, core)
 
     // layers of the model draft, which are left out otherwise
     bool loadsMtp() const {

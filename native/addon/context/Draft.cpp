@@ -22,9 +22,10 @@ bool isMtp(const common_params & core) {
 OtherFiles otherFiles(const ContextOptions & options) {
     const common_params core = coreParams(options);
     const common_params_speculative & chosen = core.speculative;
-    if (chosen.has_dft() || chosen.types != common_params_speculative().types)
-        return { chosen.draft.mparams.path, core.mmproj.path };
-    return { options.speculation == "draft" ? options.draftModel : "", core.mmproj.path };
+    OtherFiles files{ options.speculation == "draft" ? options.draftModel : "", core.mmproj.path, {} };
+    if (chosen.has_dft() || chosen.types != common_params_speculative().types) files.draft = chosen.draft.mparams.path;
+    for (const common_adapter_lora_info & one : core.lora_adapters) files.adapters.push_back(one.path);
+    return files;
 }
 
 Draft::Draft(

@@ -1,6 +1,6 @@
-// The only file pair that includes headers of llama.cpp's src/: upstream has no public call for the K and V parts of the cache,
-// for the attention path of a context, for head sizes by layer, for where layers lie and their attention runs, or for what its
-// loader takes. What would replace it: such calls in llama.h.
+// With Adapters.cpp the only files that include headers of llama.cpp's src/: upstream has no public call for the K and V parts of
+// the cache, for the attention path of a context, for head sizes by layer, for where layers lie and their attention runs, or for what
+// its loader takes. What would replace it: such calls in llama.h.
 #pragma once
 
 #include "context/Projector.h"

@@ -25,7 +25,7 @@ import { selectActivePhase } from '../../state/slices/live';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';
-import { formatContext, formatCount } from '../../ui/format';
+import { adapterText, formatBytes, formatContext, formatCount } from '../../ui/format';
 import { Popover } from '../../ui/Popover';
 import { isMixed, LayerBlocks } from '../../ui/pictures/LayerBlocks';
 import { StripButton } from './StripButton';
@@ -163,6 +163,15 @@ function ContextRows({ context }: { context: LoadedContext }) {
         <Row name={t`Reads`}>
           {readsText(context.projector)}
           <span className="block text-ink-3">{t`by ${context.projector.file}`}</span>
+        </Row>
+      )}
+      {context.adapters.length > 0 && (
+        <Row name={t`LoRA adapters`}>
+          {context.adapters.map(({ file, scale, bytes }) => (
+            <span key={file} className="block" data-testid="details-adapter">
+              {adapterText(file, scale)} <span className="text-ink-3">({formatBytes(bytes)})</span>
+            </span>
+          ))}
         </Row>
       )}
       <Row name={t`Context`}>

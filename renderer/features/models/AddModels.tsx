@@ -3,8 +3,9 @@ import { Trans } from '@lingui/react/macro';
 import { FilePlus2, FolderPlus, LoaderCircle } from 'lucide-react';
 import { useState } from 'react';
 import type { ErrorPayload } from '../../../electron/contract/errors';
+import type { AddModelsResult } from '../../../electron/contract/models';
 import { selectHeadless } from '../../state/slices/engine';
-import { selectAdding, selectAddProgress, selectRefused } from '../../state/slices/models';
+import { canChat, selectAdding, selectAddProgress, selectRefused } from '../../state/slices/models';
 import { useActions, useApp } from '../../state/useApp';
 import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
@@ -17,6 +18,7 @@ export function AddModels() {
   const headless = useApp(selectHeadless);
   const adding = useApp(selectAdding);
   const { models } = useActions();
+  const show = useShownWhereListed();
 
   return (
     <div className="border-t border-line p-3">
@@ -29,7 +31,7 @@ export function AddModels() {
           <Button
             size="small"
             disabled={adding}
-            onClick={() => void models.addFromDialog('files')}
+            onClick={() => void show(models.addFromDialog('files'))}
             data-testid="add-model-files"
           >
             <FilePlus2 className="size-3.5" aria-hidden="true" />
@@ -52,6 +54,14 @@ export function AddModels() {
       )}
     </div>
   );
+}
+
+/** The list of models to chat with has no adapters and no embedding models: who adds one sees it where all are. */
+function useShownWhereListed() {
+  const { ui } = useActions();
+  return async (adding: Promise<AddModelsResult | null>) => {
+    if ((await adding)?.added.some((model) => !canChat(model))) ui.showModels('here');
+  };
 }
 
 /** A small folder is added before this could be read. */

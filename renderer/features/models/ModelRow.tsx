@@ -5,7 +5,13 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { type ContextFit, shortBudget } from '../../../electron/contract/fit';
 import { allocatedBytes } from '../../../electron/contract/lib/memory';
 import type { ModelEntry } from '../../../electron/contract/models';
-import { selectCanAsk, selectLoadedModelId, selectLoadProgress, selectStatus } from '../../state/slices/engine';
+import {
+  selectCanAsk,
+  selectLoadedModel,
+  selectLoadedModelId,
+  selectLoadProgress,
+  selectStatus,
+} from '../../state/slices/engine';
 import { canChat, selectSelectingId } from '../../state/slices/models';
 import { selectSavedContext, selectSettings } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
@@ -57,7 +63,7 @@ export function ModelRow({ model, children }: ModelRowProps) {
             <span className="truncate font-medium">{modelName(model)}</span>
             {!chats && (
               <span className="shrink-0 rounded border border-line-strong px-1 text-[0.6875rem] text-ink-3">
-                {model.info?.pooling === 'rank' ? t`ranking model` : t`embedding model`}
+                {kindText(model)}
               </span>
             )}
             {model.defaults && (
@@ -91,7 +97,7 @@ export function ModelRow({ model, children }: ModelRowProps) {
           </Button>
         </div>
       )}
-      {!chats && <EmbeddingUse model={model} />}
+      {!chats && (model.info?.adapter ? <AdapterUse model={model} /> : <EmbeddingUse model={model} />)}
       {children}
       {model.source !== 'embedded' && !isLoading && (
         <span className="reveal absolute top-1.5 end-1.5 flex">
@@ -109,6 +115,11 @@ export function ModelRow({ model, children }: ModelRowProps) {
   );
 }
 
+function kindText({ info }: ModelEntry): string {
+  if (info?.adapter) return t`LoRA adapter`;
+  return info?.pooling === 'rank' ? t`ranking model` : t`embedding model`;
+}
+
 function placeText({ source, fileName, location, places }: ModelEntry): string {
   if (source === 'embedded') return t`Small: answers direct questions about short texts`;
   return plural(places.length - 1, {
@@ -116,6 +127,30 @@ function placeText({ source, fileName, location, places }: ModelEntry): string {
     one: `${fileName} in ${location}, and in # more`,
     other: `${fileName} in ${location}, and in # more`,
   });
+}
+
+/** What it is for, and whether the model in use can have it. */
+function AdapterUse({ model: { info } }: { model: ModelEntry }) {
+  const { ui } = useActions();
+  const fits = useApp(selectLoadedModel)?.architecture === info?.architecture;
+  function open(): void {
+    ui.showModels(null);
+    ui.showSettings('advanced');
+  }
+  return (
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-1 px-9 pb-2 text-xs text-ink-2">
+      <span>
+        {info?.adapter?.base
+          ? t`Made for ${info.adapter.base}, whose answers it changes: choose it in the settings of that model.`
+          : t`Changes the answers of a model of its architecture: choose it in the settings of that model.`}
+      </span>
+      {fits && (
+        <Button size="small" data-testid="adapter-settings" onClick={open}>
+          <Trans>Settings of the model</Trans>
+        </Button>
+      )}
+    </div>
+  );
 }
 
 // A model that makes vectors of texts cannot chat; it can find passages of documents.
@@ -155,8 +190,12 @@ function Facts({ model }: { model: ModelEntry }) {
       ? [
           info.quantization,
           t`${formatParameters(info.parameters)} parameters`,
-          plural(info.layers, { one: '# layer', other: '# layers' }),
-          t`${formatContext(info.nCtxTrain)} context`,
+          ...(info.adapter
+            ? [t`for ${info.architecture}`, t`rank ${info.adapter.rank}`]
+            : [
+                plural(info.layers, { one: '# layer', other: '# layers' }),
+                t`${formatContext(info.nCtxTrain)} context`,
+              ]),
         ]
       : []),
   ];

@@ -4,6 +4,7 @@ import { useShallow } from 'zustand/shallow';
 import type { AnswerStats, Message } from '../../../electron/contract/chats';
 import type { LoadedContext } from '../../../electron/contract/engine';
 import { changeOf, keepsCache, requestedLength, shortBudget } from '../../../electron/contract/fit';
+import { sameAdapters } from '../../../electron/contract/lib/domains/adapters';
 import { autoContext, type ContextSettings } from '../../../electron/contract/settings';
 import { selectChat } from '../../state/lib/openChat';
 import { useOffers } from '../../state/lib/useOffers';
@@ -162,7 +163,7 @@ export function applyCost({ loaded, saved, edited, used, trained, rate }: ApplyF
       text: t`The chat stays, but its ${tokens} tokens are more than this context holds: it cannot be continued with it.`,
     };
   }
-  const sameWeights = edited.gpuLayers === saved.gpuLayers;
+  const sameWeights = edited.gpuLayers === saved.gpuLayers && sameAdapters(edited.adapters, saved.adapters);
   if (sameWeights && keepsCache(loaded, edited, used, trained)) {
     return { kind: 'kept', text: t`The chat stays, and the cache is kept: its ${tokens} tokens are not read again.` };
   }

@@ -1,6 +1,6 @@
 /**
- * Whether the model in use has settings of its own. What it has goes before what is set for all models. What its template is
- * told is always its own, and not among them here.
+ * Whether the model in use has settings of its own. What it has goes before what is set for all models. Its adapters and what its
+ * template is told are always its own, and not among them here.
  */
 
 import { t } from '@lingui/core/macro';
@@ -49,8 +49,8 @@ export function ScopeSection() {
 
   /** Nothing is lost: what the model had can be put back. */
   async function reset({ id, defaults }: ModelEntry): Promise<void> {
-    const template = defaults?.template ?? null;
-    if (!(await models.setDefaults(id, template && { ...nothingOwn, template }))) return;
+    const { template, adapters } = defaults ?? nothingOwn;
+    if (!(await models.setDefaults(id, (template ?? adapters) && { ...nothingOwn, template, adapters }))) return;
     toast(t`This model now uses the settings of all models`, {
       duration: 10_000,
       action: { label: t`Undo`, onClick: () => void models.setDefaults(id, defaults) },
@@ -63,8 +63,8 @@ export function ScopeSection() {
 /** The settings as they are, as those of one model. */
 function defaultsOf({ context, sampling, systemPrompt }: Settings, before: ModelDefaults | null): ModelDefaults {
   const { nCtx, typeK, typeV, gpuLayers } = context;
-  const template = before?.template ?? null;
-  return { context: { nCtx, typeK, typeV, gpuLayers }, sampling, systemPrompt, template };
+  const { template, adapters } = before ?? nothingOwn;
+  return { context: { nCtx, typeK, typeV, gpuLayers }, sampling, systemPrompt, template, adapters };
 }
 
 function sharable({ context, sampling, systemPrompt }: ModelDefaults) {

@@ -283,6 +283,7 @@ export const defaultContext: ContextSettings = {
   speculation: 'ngram',
   draftModel: '',
   projector: 'auto',
+  adapters: [],
 };
 
 /** A new chat begins with the default preset: values that are in no preset are not lost by that. */

@@ -3,7 +3,7 @@ import { msg, t } from '@lingui/core/macro';
 import type { ModelEntry } from '../../../electron/contract/models';
 import { autoContext, type ContextSettings } from '../../../electron/contract/settings';
 import { i18n } from '../../language';
-import { formatCount } from '../../ui/format';
+import { adapterText, formatCount } from '../../ui/format';
 
 const labels: Record<keyof ContextSettings, MessageDescriptor> = {
   nCtx: msg`Context`,
@@ -18,6 +18,7 @@ const labels: Record<keyof ContextSettings, MessageDescriptor> = {
   speculation: msg`Drafting`,
   draftModel: msg`Draft model`,
   projector: msg`Images and sound`,
+  adapters: msg`LoRA adapters`,
 };
 
 export const speculationNames: Record<ContextSettings['speculation'], MessageDescriptor> = {
@@ -46,14 +47,21 @@ export function changesText(
   );
 }
 
-function print(key: keyof ContextSettings, value: string | number | undefined, models: readonly Named[]): string {
+function nameIn(models: readonly Named[], model: string): string {
+  return models.find(({ id }) => id === model)?.fileName ?? model.replace(/^.*[\\/]/, '');
+}
+
+function print(
+  key: keyof ContextSettings,
+  value: ContextSettings[keyof ContextSettings] | undefined,
+  models: readonly Named[],
+): string {
+  if (Array.isArray(value))
+    return value.map(({ model, scale }) => adapterText(nameIn(models, model), scale)).join(', ') || t`none`;
   if (key === 'nCtx' && value === autoContext) return t`auto`;
   if ((key === 'threads' && value === 0) || (key === 'gpuLayers' && value === -1)) return t`auto`;
   if (key === 'recentTokens' && value === 0) return t`off`;
-  if (key === 'draftModel') {
-    const listed = models.find(({ id }) => id === value)?.fileName;
-    return listed ?? (value === '' ? t`none` : String(value).replace(/^.*[\\/]/, ''));
-  }
+  if (key === 'draftModel') return value === '' ? t`none` : nameIn(models, String(value));
   if (key === 'projector') return value === '' ? t`off` : String(value).replace(/^.*[\\/]/, '');
   if (key === 'speculation') return i18n._(speculationNames[value as ContextSettings['speculation']]);
   if (key === 'rope') return i18n._(ropeNames[value as ContextSettings['rope']]);

@@ -104,7 +104,7 @@ export function makesVectors({ info }: ModelEntry): boolean {
 
 /** As far as is known: what is not read yet may. */
 export function canChat({ info }: ModelEntry): boolean {
-  return (info?.pooling ?? null) === null;
+  return (info?.pooling ?? info?.adapter ?? null) === null;
 }
 
 export const selectModels = (state: AppState) => state.models.list;

@@ -84,7 +84,9 @@ export function changeDraft(
   saved: ContextSettings,
 ): Partial<ContextSettings> {
   const merged = { ...draft, ...change };
-  const entries = Object.entries(merged).filter(([key, value]) => value !== saved[key as keyof ContextSettings]);
+  const isSaved = (key: string, value: unknown) =>
+    JSON.stringify(value) === JSON.stringify(saved[key as keyof ContextSettings]);
+  const entries = Object.entries(merged).filter(([key, value]) => !isSaved(key, value));
   return Object.fromEntries(entries) as Partial<ContextSettings>;
 }
 

@@ -14,7 +14,7 @@ async function logOf(options: ReturnType<typeof contextOptions>): Promise<string
   const lines: string[] = [];
   raw.setLogListener((_, text) => lines.push(text), 'info');
   const model = await raw.loadModel(tinyModel, 0, () => {}, new raw.Cancellation());
-  const context = await model.createContext(options, { draft: '', projector: '' });
+  const context = await model.createContext(options, { draft: '', projector: '', adapters: [] });
   await context.dispose();
   await model.dispose();
   // lines come from another thread, in their order: with the last one that is wanted all are there

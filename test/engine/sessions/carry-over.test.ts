@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { GenerateRequest } from '@/electron/contract/engineContract';
 import { type ContextSettings, contextSettingsSchema } from '@/electron/contract/settings';
+import { writeAdapter } from '../adapter';
 import { calibrationText, engineServer, filler, request, temporaryFolder, tinyModel } from '../support';
 
 const base = contextSettingsSchema.parse({ nCtx: 2048, threads: 1 });
@@ -76,6 +77,23 @@ describe('a new context on the same model', () => {
     const after = await ask('What is the special magic number for Fresno?');
     expect(after.stats.cachedTokens).toBe(0);
     expect(after.text).toContain('77763886');
+  });
+
+  it('adapters and their scales: the weights stay, the chat is read again', async () => {
+    const { load, ask } = setUp();
+    const model = writeAdapter(temporaryFolder());
+    const adapters = (scale: number) => ({ adapters: [{ model, scale }] });
+    await load();
+    await ask(first);
+    for (const changes of [adapters(0.25), adapters(0.5), { adapters: [] }]) {
+      const again = await load(changes);
+      expect(again).toMatchObject({ carriedTokens: 0, steps: [] });
+      expect(again.context.adapters.map(({ scale }) => scale)).toEqual(changes.adapters.map(({ scale }) => scale));
+      expect((await ask('And now?')).stats.cachedTokens).toBe(0);
+    }
+    await load(adapters(0.5));
+    const { stats } = await ask('And now?');
+    expect(await load({ ...adapters(0.5), nCtx: 4096 })).toMatchObject({ carriedTokens: stats.contextUsed });
   });
 
   it('a cache that cannot be written down is read again, and a notice says so', async () => {

@@ -2,8 +2,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { differenceOf } from '@/electron/engine/native/sessionFile';
 import type { ChatMessage } from '@/electron/engine/native/types';
 import { SessionKeeper } from '@/electron/engine/sessions/keeper';
+import { writeAdapter } from '../adapter';
 import {
   answer,
   contextOptions,
@@ -62,6 +64,29 @@ describe('sessions', () => {
   ];
   /** one measurement for all pairs */
   let measured: Promise<Uint8Array> | null = null;
+
+  it('belongs to the adapters and scales that it was made with, and one that another scale made is refused', async () => {
+    const model = await loadTiny();
+    const lora = writeAdapter(temporaryFolder());
+    const of = (...scales: number[]) =>
+      model.createContext(contextOptions({ nCtx: 512, adapters: scales.map((scale) => ({ model: lora, scale })) }));
+    const [none, off, half, whole] = [await of(), await of(0), await of(0.5), await of(1)];
+    const tokens = model.tokenize(filler(12));
+    await answer(half, tokens);
+    const file = path.join(temporaryFolder(), 'session');
+    await half.saveSession(file);
+    for (const other of [none, whole]) {
+      const failed = await refusal(other.loadSession(file));
+      expect(failed).toMatchObject({ code: 'data-corrupt', message: expect.stringContaining('saved with "adapters ') });
+      expect(differenceOf(half.sessionLabel, other.sessionLabel)).toMatch(/other LoRA adapters, or with other scales/);
+    }
+    expect(await (await of(0.5)).loadSession(file)).toBeGreaterThan(tokens.length - 1);
+    // as without: it changes nothing
+    expect(off.sessionLabel).toBe(none.sessionLabel);
+    const byOption = contextOptions({ nCtx: 512, core: ['--lora', lora] });
+    const [first, second] = [await model.createContext(byOption), await model.createContext(byOption)];
+    expect(first.sessionLabel).not.toBe(second.sessionLabel);
+  });
 
   it.each(pairs)(
     'K $typeK, V $typeV, centred or not: 64 greedy tokens after restoring are those without',

@@ -8,7 +8,7 @@ import type { MemoryEstimate } from '../../../../electron/contract/engine';
 import type { ErrorPayload } from '../../../../electron/contract/errors';
 import { typeFallbacks } from '../../../../electron/contract/fallbacks';
 import type { ContextFit } from '../../../../electron/contract/fit';
-import type { ModelDetails, ModelEntry } from '../../../../electron/contract/models';
+import type { ModelDetails, ModelEntry, ModelInfo } from '../../../../electron/contract/models';
 import type { ContextSettings } from '../../../../electron/contract/settings';
 import type { Outcome } from '../../../state/appState';
 import { selectCanAsk } from '../../../state/slices/engine';
@@ -122,11 +122,28 @@ interface Fact {
 /** What the header of a model says, one line each. `details` null: not read yet. */
 function modelFacts({ info, fileBytes }: Pick<ModelEntry, 'info' | 'fileBytes'>, details: ModelDetails | null): Fact[] {
   if (!info) return [];
-  const { headCount, headCountKv, headDimK, headDimV } = info;
-  const facts: (readonly [name: string, value: string] | null)[] = [
+  const facts: FactPair[] = [
     [t`Architecture`, info.architecture],
     [t`Parameters`, formatParameters(info.parameters)],
     [t`Weights`, `${info.quantization}, ${formatBytes(fileBytes)}`],
+    ...(info.adapter ? adapterFacts(info.adapter) : wholeFacts(info, details)),
+    details?.author ? [t`Author`, details.author] : null,
+    details?.baseModel ? [t`Made from`, details.baseModel] : null,
+    [t`License`, info.license ?? details?.licenseLink ?? t`not stated`],
+    details?.sha256 ? ['SHA-256', details.sha256] : null,
+  ];
+  return facts.flatMap((fact) => (fact ? [{ name: fact[0], value: fact[1] }] : []));
+}
+
+type FactPair = readonly [name: string, value: string] | null;
+
+function adapterFacts({ rank, alpha, base }: NonNullable<ModelInfo['adapter']>): FactPair[] {
+  return [[t`Kind`, t`LoRA adapter, rank ${rank}, alpha ${alpha}`], base === null ? null : [t`Made for`, base]];
+}
+
+function wholeFacts(info: ModelInfo, details: ModelDetails | null): FactPair[] {
+  const { headCount, headCountKv, headDimK, headDimV } = info;
+  return [
     [t`Layers`, formatCount(info.layers)],
     [
       t`Heads`,
@@ -143,12 +160,7 @@ function modelFacts({ info, fileBytes }: Pick<ModelEntry, 'info' | 'fileBytes'>,
       ? [t`Chat template`, info.hasChatTemplate ? t`its own` : t`none: ChatML stands in`]
       : [t`Pooling`, info.pooling],
     [t`K projection`, info.hasKBias ? t`with a bias` : t`without a bias`],
-    details?.author ? [t`Author`, details.author] : null,
-    details?.baseModel ? [t`Made from`, details.baseModel] : null,
-    [t`License`, info.license ?? details?.licenseLink ?? t`not stated`],
-    details?.sha256 ? ['SHA-256', details.sha256] : null,
   ];
-  return facts.flatMap((fact) => (fact ? [{ name: fact[0], value: fact[1] }] : []));
 }
 
 function expertsText({ count, used }: NonNullable<ModelDetails['experts']>): string {

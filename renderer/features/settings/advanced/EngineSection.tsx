@@ -1,15 +1,20 @@
 import type { MessageDescriptor } from '@lingui/core';
 import { msg, t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
+import { X } from 'lucide-react';
 import { useShallow } from 'zustand/shallow';
+import type { ErrorPayload } from '../../../../electron/contract/errors';
+import { type AdapterChoice, mostAdapterScale } from '../../../../electron/contract/lib/domains/adapters';
 import { draftBytes } from '../../../../electron/contract/lib/memory';
 import { limits } from '../../../../electron/contract/limits';
+import type { ModelEntry } from '../../../../electron/contract/models';
 import { autoContext, type ContextSettings, type RopeChoice } from '../../../../electron/contract/settings';
 import { i18n } from '../../../language';
 import { selectCapabilities, selectLoadedContext, selectLoadedModel } from '../../../state/slices/engine';
 import { canChat, selectModels } from '../../../state/slices/models';
 import { selectEditedContext, selectSavedContext } from '../../../state/slices/settings';
 import { useActions, useApp } from '../../../state/useApp';
+import { IconButton } from '../../../ui/Button';
 import { Field } from '../../../ui/Field';
 import { formatBytes, formatCount } from '../../../ui/format';
 import { NumberField } from '../../../ui/NumberField';
@@ -24,6 +29,7 @@ export function EngineSection() {
   const cores = useApp(selectCapabilities)?.physicalCores;
   const layers = useApp(selectLoadedModel)?.layers;
   const { settings } = useActions();
+  const { problem } = useFit(context);
   if (!context) return null;
   const edit = settings.editContext;
 
@@ -53,6 +59,7 @@ export function EngineSection() {
         ]}
         onValue={(value) => edit({ projector: value === 'off' ? '' : 'auto' })}
       />
+      <AdaptersField adapters={context.adapters} problem={context.adapters.length > 0 ? problem : null} />
       <Field
         label={t`Threads`}
         htmlFor="settings-threads"
@@ -220,6 +227,95 @@ function Outcome({ context }: { context: ContextSettings }) {
     <span className="mt-1 block text-ink-2" data-testid="draft-bytes" data-bytes={bytes}>
       <Trans>Takes {formatBytes(bytes)} beside the model.</Trans>
     </span>
+  );
+}
+
+// LoRA adapters of the model in use: each with its scale.
+
+interface AdaptersFieldProps {
+  adapters: AdapterChoice[];
+  /** why the settings cannot be loaded */
+  problem: ErrorPayload | null;
+}
+
+function AdaptersField({ adapters, problem }: AdaptersFieldProps) {
+  const listed = (useApp(selectModels) ?? []).filter(({ info }) => info?.adapter);
+  const { settings } = useActions();
+  const set = (next: AdapterChoice[]) => settings.editContext({ adapters: next });
+  const fileOf = (model: string) => listed.find(({ id }) => id === model)?.fileName ?? model.replace(/^.*[\\/]/, '');
+  const free = listed.filter(({ id }) => !adapters.some(({ model }) => model === id));
+
+  return (
+    <Field
+      label={t`LoRA adapters`}
+      htmlFor="settings-add-adapter"
+      help={
+        listed.length === 0
+          ? t`Small files that change how a model answers. Add the GGUF file of one to the models, and choose it here.`
+          : t`Small files that change how this model answers; they are set for it alone. Scale 1: as trained, 0: not at all.`
+      }
+    >
+      {adapters.map(({ model, scale }, index) => (
+        <div key={model} className="flex items-center gap-2" data-testid="settings-adapter">
+          <span className="min-w-0 flex-1 truncate text-sm text-ink-2" title={fileOf(model)}>
+            {fileOf(model)}
+          </span>
+          <span className="text-sm text-ink-3" aria-hidden="true">
+            ×
+          </span>
+          <NumberField
+            aria-label={t`Scale of ${fileOf(model)}`}
+            data-testid="settings-adapter-scale"
+            className="w-16!"
+            min={0}
+            max={mostAdapterScale}
+            value={scale}
+            onCommit={(next) => next !== null && set(adapters.with(index, { model, scale: next }))}
+          />
+          <IconButton
+            label={t`Without ${fileOf(model)}`}
+            icon={<X />}
+            size="small"
+            side="left"
+            onClick={() => set(adapters.toSpliced(index, 1))}
+          />
+        </div>
+      ))}
+      {problem && (
+        <p role="alert" className="text-xs text-bad" data-testid="settings-adapter-problem">
+          {problem.message} {problem.hint}
+        </p>
+      )}
+      <AddAdapter
+        free={free}
+        full={adapters.length >= limits.maxAdapters}
+        onAdd={(model) => set([...adapters, { model, scale: 1 }])}
+      />
+    </Field>
+  );
+}
+
+function AddAdapter({ free, full, onAdd }: { free: ModelEntry[]; full: boolean; onAdd: (id: string) => void }) {
+  const architecture = useApp(selectLoadedModel)?.architecture;
+  return (
+    <Select
+      id="settings-add-adapter"
+      data-testid="settings-add-adapter"
+      className="w-full"
+      value=""
+      disabled={free.length === 0 || full}
+      onChange={({ target }) => target.value !== '' && onAdd(target.value)}
+    >
+      <option value="">{free.length === 0 ? t`None to add` : t`Add an adapter…`}</option>
+      {free.map(({ id, fileName, fileBytes, info }) => {
+        const other = architecture !== undefined && info?.architecture !== architecture;
+        return (
+          <option key={id} value={id} disabled={other}>
+            {fileName} ({other ? t`for ${info?.architecture ?? ''} models` : formatBytes(fileBytes)})
+          </option>
+        );
+      })}
+    </Select>
   );
 }
 

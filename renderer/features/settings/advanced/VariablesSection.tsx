@@ -3,7 +3,8 @@
 import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { useState } from 'react';
-import { type TemplateSettings, variablesProblem } from '../../../../electron/contract/settings';
+import { variablesProblem } from '../../../../electron/contract/lib/domains/templateVariables';
+import type { TemplateSettings } from '../../../../electron/contract/settings';
 import { selectCurrentModel } from '../../../state/slices/models';
 import { useActions, useApp } from '../../../state/useApp';
 import { areaClass, Field } from '../../../ui/Field';

@@ -62,6 +62,15 @@ test('options of the model commands, and sentences for lines that make no sense'
   expect(parseModelCommand('estimate', ['m.gguf', '--cache', 'auto:2GiB']).context).toMatchObject({
     ...{ typeK: 'auto:2GiB', typeV: 'auto:2GiB' },
   });
+  const adapters = ['tuned:0.5', 'C:\\my models\\tuned.gguf', relative('.', smallModel)].flatMap((one) => [
+    '--lora',
+    one,
+  ]);
+  expect(parseModelCommand('estimate', ['m.gguf', ...adapters]).context.adapters).toEqual([
+    { model: 'tuned', scale: 0.5 },
+    { model: 'C:\\my models\\tuned.gguf', scale: 1 },
+    { model: smallModel, scale: 1 },
+  ]);
   expect(parseModelCommand('models search', ['two', 'words']).words).toEqual(['two', 'words']);
   for (const [name, line, message] of [
     ['models pull', '', 'name a model'],
@@ -71,6 +80,7 @@ test('options of the model commands, and sentences for lines that make no sense'
     ['estimate', 'a/b --context many', '--context: '],
     ['estimate', 'a/b --type-k q9', '--type-k: '],
     ['estimate', 'a/b --cache auto:99', '--cache: '],
+    ['estimate', 'a/b --lora tuned:3', '--lora: '],
     ['estimate', 'a/b --cache auto:4 --type-v f16', 'leave out --type-k and --type-v'],
     ['models list', '--what', '--what'],
     ['models list', 'x', 'and not x'],

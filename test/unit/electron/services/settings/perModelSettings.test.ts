@@ -12,7 +12,8 @@ import { model, put } from '@/test/fixtures/modelTrees';
 import { modelInfo } from '@/test/fixtures/samples';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
-const own = (systemPrompt: string): ModelDefaults => ({ context: null, sampling: null, systemPrompt, template: null });
+const own = (systemPrompt: string): ModelDefaults => ({ ...nothingOwn, systemPrompt });
+const nothingOwn = { context: null, sampling: null, template: null, adapters: null };
 
 async function setUp() {
   const home = await temporaryFolder();

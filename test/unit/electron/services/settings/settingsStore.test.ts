@@ -4,6 +4,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { replaceSampling } from '@/electron/contract/lib/settingsPatch';
 import {
   autoContext,
+  contextSettingsSchema,
   type ModelDefaults,
   modelSamplingSchema,
   samplingOf,
@@ -151,7 +152,7 @@ describe('what a chat template is told', () => {
 describe('the service', () => {
   const context = { nCtx: 4096, typeK: 'q8_0', typeV: 'turbo3', gpuLayers: 3 } as const;
   const sampling = { temperature: 0.1 };
-  const own: ModelDefaults = { context, sampling, systemPrompt: 'Rhyme.', template: null };
+  const own: ModelDefaults = { context, sampling, systemPrompt: 'Rhyme.', template: null, adapters: null };
 
   test('a change goes to where the value stands; the rest, and what is meant for all, to all models', async () => {
     const data = await temporaryFolder();
@@ -169,6 +170,30 @@ describe('the service', () => {
     expect([settings.get().systemPrompt, store.get().systemPrompt]).toEqual(['Count.', 'For all.']);
     await settings.update({ systemPrompt: 'From afar.' }, { modelId: 'b' });
     expect([settings.get().systemPrompt, store.get().systemPrompt]).toEqual(['Count.', 'From afar.']);
+  });
+
+  test('adapters are always those of one model', async () => {
+    const data = await temporaryFolder();
+    const store = new SettingsStore(join(data, 'settings.json'));
+    const defaults = new ModelDefaultsStore(join(data, 'model-settings.json'));
+    await Promise.all([store.load(), defaults.load()]);
+    const settings = new SettingsService(store, defaults);
+    settings.follow('a');
+    const adapters = [{ model: 'tuned', scale: 0.5 }];
+    const now = await settings.update({ context: { adapters, batch: 64 } });
+    expect(now.context).toMatchObject({ adapters, batch: 64 });
+    expect(store.get().context).toMatchObject({ adapters: [], batch: 64 });
+    expect(settings.of('b').context.adapters).toEqual([]);
+    await settings.update({ systemPrompt: 'For all.' });
+    expect(defaults.of('a')).toEqual({ context: null, sampling: null, systemPrompt: null, template: null, adapters });
+    await settings.update({ context: { adapters: [] } });
+    expect(defaults.of('a')).toBeNull();
+    for (const wrong of [
+      { model: '', scale: 1 },
+      { model: 'tuned', scale: 2.1 },
+      { model: 'tuned', scale: -1 },
+    ])
+      expect(contextSettingsSchema.safeParse({ adapters: [wrong] }).success).toBe(false);
   });
 
   test('two changes at once of what a model has of its own are both kept', async () => {
