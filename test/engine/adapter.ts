@@ -4,7 +4,6 @@ import path from 'node:path';
 import { tinyModel } from '../models.mjs';
 import { placesOf, randomFrom, readGguf, type TensorSpec, type Value, writeGguf } from './gguf';
 
-const rank = 4;
 const usual = ['blk.0.attn_q.weight', 'blk.3.attn_v.weight', 'blk.5.ffn_down.weight'];
 
 export interface AdapterChanges {
@@ -14,13 +13,14 @@ export interface AdapterChanges {
   base?: string;
   /** names of its weights */
   adapted?: string[];
+  rank?: number;
   /** of its numbers */
   seed?: number;
   tensors?: (tensors: TensorSpec[]) => TensorSpec[];
 }
 
 export function writeAdapter(folder: string, changes: AdapterChanges = {}): string {
-  const { name, base = tinyModel, metadata, adapted = usual, seed = 3, tensors } = changes;
+  const { name, base = tinyModel, metadata, adapted = usual, rank = 4, seed = 3, tensors } = changes;
   const model = readGguf(base);
   const places = placesOf(model);
   const pairs = adapted.flatMap((weights): TensorSpec[] => {

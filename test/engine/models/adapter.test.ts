@@ -41,17 +41,20 @@ it('changes the text; with the scale 0 every probability is that without it, and
 });
 
 describe('memory', () => {
-  it.each<[string, number, Partial<ContextOptions>]>([
+  const wide = { rank: 4096, adapted: ['blk.5.ffn_down.weight'] };
+  it.each<[string, number, Partial<ContextOptions>, AdapterChanges?]>([
+    ['a rank whose products take larger buffers', 1, {}, wide],
     ['scale 1', 1, {}],
     ['scale 0', 0, {}],
     ['other buffers, with slots and requests', 0.7, { flashAttention: 'off', slots: 2, api: true, batch: 128 }],
-  ])('is counted as it is estimated: %s', async (_, scale, more) => {
+  ])('is counted as it is estimated: %s', async (_, scale, more, changes) => {
     const model = await loadTiny();
-    const options = contextOptions({ ...adapted(scale), ...more });
+    const options = contextOptions({ ...adapted(scale, changes), ...more });
     const context = await model.createContext(options);
     const plain = await model.createContext({ ...options, adapters: [] });
     const { parts, devices } = context.memory();
     expect(await engine().estimate(tinyModel, 0, options)).toMatchObject(parts);
+    if (changes === wide) expect(parts.compute).toBeGreaterThan(plain.memory().parts.compute);
     const [one] = context.effective.adapters;
     expect(one).toMatchObject({ file: 'tiny-lora.gguf', scale: expect.closeTo(scale), byOption: false });
     const bytes = one?.bytes ?? 0;
