@@ -8,7 +8,7 @@ import { type CompareTask, templateOptionsOf } from '../../contract/engineContra
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import type { Attachment } from '../../contract/lib/attachments';
 import type { ModelEntry } from '../../contract/models';
-import type { Settings } from '../../contract/settings';
+import type { ContextSettings, Settings } from '../../contract/settings';
 import type { ChatStore } from '../chats/chatStore';
 import { promptBranch } from '../chats/promptBranch';
 import { type BlockOf, buildPrompt, type PromptSource, systemPromptOf } from '../chats/promptBuilder';
@@ -119,11 +119,22 @@ function question(text: string): PromptSource {
 
 // Its models.
 
-interface ModelParts {
+export interface ModelParts {
   pathOf(modelId: string): Promise<string>;
   entries(): Promise<ModelEntry[]>;
   /** as they count for a model */
   settings: (modelId: string) => Settings;
+  /** with the paths of the files that these name */
+  adapters: (named: ContextSettings['adapters']) => Promise<ContextSettings['adapters']>;
+}
+
+/** What the contexts of a model share. */
+export async function sharedSettings(
+  modelId: string,
+  { settings, adapters }: Pick<ModelParts, 'settings' | 'adapters'>,
+): Promise<ContextSettings> {
+  const { context } = settings(modelId);
+  return { ...context, adapters: await adapters(context.adapters) };
 }
 
 /** That of the reference first. Rejects where none of them is there. */
@@ -134,7 +145,8 @@ export async function resolveModels(request: CompareRequest, parts: ModelParts):
   const names = namesOf(found);
   const models: CompareTask['models'] = [];
   for (const [index, { modelId, columns }] of asked.entries()) {
-    const { context: settings, template } = parts.settings(modelId);
+    const { template } = parts.settings(modelId);
+    const settings = await sharedSettings(modelId, parts);
     const path = await parts.pathOf(modelId).catch((error: unknown) => ({ problem: toErrorPayload(error) }));
     const place = typeof path === 'string' ? { path, problem: null } : { path: '', ...path };
     const own = { name: names[index] ?? '', fileName: found[index]?.fileName ?? '', fingerprint: '', loadMs: null };

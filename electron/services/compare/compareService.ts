@@ -18,8 +18,8 @@ import { compareRequestSchema } from '../../contract/compare/compare';
 import type { Capabilities } from '../../contract/engine';
 import type { CompareTask, EngineClient } from '../../contract/engineContract';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
-import type { ModelEntry, ModelInfo } from '../../contract/models';
-import { type CacheChoice, type Settings, usualContext } from '../../contract/settings';
+import type { ModelInfo } from '../../contract/models';
+import { type CacheChoice, usualContext } from '../../contract/settings';
 import type { ChatStore } from '../chats/chatStore';
 import type { Questions } from '../chats/promptBuilder';
 import type { DocumentTexts } from '../documents/documentTexts';
@@ -33,26 +33,23 @@ import type { ModelLibrary } from '../models/modelLibrary';
 import type { SettingsService } from '../settings/settingsStore';
 import {
   countPrompt,
+  type ModelParts,
   type PromptCounts,
   type PromptParts,
   planModels,
   resolveModels,
   resolvePrompt,
+  sharedSettings,
 } from './comparePrompt';
 import { type CompareStore, endedRun, failedRun, newRun } from './compareStore';
 
-interface CompareParts {
+interface CompareParts extends ModelParts {
   store: CompareStore;
   client: Pick<EngineClient, 'on'>;
   engine: Pick<EngineService, 'compare' | 'status' | 'changed' | 'speedsOf'>;
   inspector: Pick<ModelInspector, 'inspect' | 'planComparison'>;
-  pathOf(modelId: string): Promise<string>;
-  /** the models of the list */
-  entries(): Promise<ModelEntry[]>;
   prompts: Omit<PromptParts, 'systemPrompt'>;
   counts: PromptCounts;
-  /** as they count for a model */
-  settings: (modelId: string) => Settings;
   calibration: CompareTask['calibration'];
   /** a folder of its own */
   scratch: string;
@@ -120,7 +117,7 @@ export class CompareService {
       const id = randomUUID();
       const name = request.name ?? resolved.title;
       const asked = { ...request, prompt: resolved.asked };
-      const settings = models[0]?.settings ?? this.parts.settings(request.modelId).context;
+      const settings = models[0]?.settings ?? (await sharedSettings(request.modelId, this.parts));
       const run = newRun({ id, name, createdAt: this.now(), request: asked, settings, models });
       await this.parts.store.save(run);
       const { prompt, material } = resolved;
@@ -177,14 +174,14 @@ export class CompareService {
 
   private async planOf(modelId: string, configurations: CompareRequest['configurations']): Promise<ComparePlan> {
     const path = await this.parts.pathOf(modelId);
-    const { context: settings } = this.parts.settings(modelId);
+    const settings = await sharedSettings(modelId, this.parts);
     return this.parts.inspector.planComparison({ path, settings, configurations });
   }
 
   async planCheck({ modelId, depth }: { modelId: string; depth?: number | undefined }): Promise<CheckPlan> {
-    const { engine, inspector, pathOf, settings: settingsOf } = this.parts;
+    const { engine, inspector, pathOf } = this.parts;
     const path = await pathOf(modelId);
-    const { context: settings } = settingsOf(modelId);
+    const settings = await sharedSettings(modelId, this.parts);
     const { modelId: loadedId, context, capabilities } = engine.status();
     const info = await inspector.inspect(path);
     const usual = (loadedId === modelId && context?.nCtx) || settings.nCtx || usualContext;
@@ -389,6 +386,7 @@ export async function setUpCompare(parts: CompareSetUp): Promise<CompareService>
     },
     counts: { ofTexts: (some) => engine.countTexts(some), ofBranch: (chat, branch) => questions.total(chat, branch) },
     settings: (modelId) => settings.of(modelId),
+    adapters: async (named) => (await models.withFiles('', { adapters: named })).adapters,
   });
   await compare.clean();
   return compare;

@@ -137,6 +137,20 @@ test('canceled while the second one is loaded: what the first has found stays', 
   await state('ready');
 });
 
+test('each has its own adapters, as files', async () => {
+  const asked: unknown[] = [];
+  const { compare, call, state, other, dataFolder } = await setUp({
+    onContext: ({ adapters }) => void asked.push(adapters),
+  });
+  await call('settings.update', { context: { adapters: [{ model: other, scale: 0.5 }] } });
+  await call('engine.reload', undefined);
+  await state('ready');
+  asked.length = 0;
+  await compare();
+  const adapter = { model: join(dataFolder, 'other.gguf'), scale: 0.5 };
+  expect(asked.slice(0, 3)).toEqual([[adapter], [], []]);
+});
+
 test('several are neither in memory together nor checked', async () => {
   const { start, request, modelId, call } = await setUp();
   await expect(start({ options: { together: true } })).rejects.toMatchObject({ code: 'bad-request' });
