@@ -146,7 +146,7 @@ test('what is set for the new one goes before what was set for the former one', 
   const data = await formerData();
   const file = join(data, 'model-settings.json');
   const kept = JSON.parse(await readFile(file, 'utf8'));
-  const nothing = { context: null, sampling: null, template: null };
+  const nothing = { context: null, sampling: null, template: null, adapters: null };
   const own = { ...kept.models[0], ids: [current], defaults: { ...nothing, systemPrompt: 'Mine.' } };
   await writeFile(file, JSON.stringify({ ...kept, models: [...kept.models, own] }));
   const { call } = await setUpServices({ data });
