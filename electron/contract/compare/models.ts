@@ -1,6 +1,6 @@
 /** The models of a comparison: which columns each runs, in which order they are loaded, and how a column tells of its own. */
 import { z } from 'zod';
-import { errorPayloadSchema } from '../errors';
+import { ConcertinaError, type ErrorPayload, errorPayloadSchema } from '../errors';
 
 /** What a column ran on, where the run has several models. */
 export const columnModelSchema = z.object({
@@ -25,6 +25,12 @@ export const comparedModelSchema = z.object({
   /** why it cannot be loaded; null: nothing is known against it */
   problem: errorPayloadSchema.nullable(),
 });
+
+/** Throws where none of them can be loaded; one that cannot be ends its own columns. */
+export function requireOne(models: readonly { problem: ErrorPayload | null }[]): void {
+  const [first] = models;
+  if (first?.problem && models.every(({ problem }) => problem)) throw ConcertinaError.fromPayload(first.problem);
+}
 
 interface Asked {
   modelId: string;

@@ -22,7 +22,7 @@ const maxEncoderSize = 2 ** 16;
 /** A model or an adapter. Throws as `inspectModel` does. */
 export async function inspectFile(build: Build, file: string): Promise<ModelInfo> {
   const found = await openModel(file);
-  if (!isAdapter(found.header)) return (await inspectModel(build, file)).info;
+  if (!isAdapter(found.header)) return (await inspectModel(build, file, undefined, found)).info;
   const { header } = found;
   requireLora(header, file);
   const { bytes, parameters } = addedUp(build, found);

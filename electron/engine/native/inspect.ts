@@ -37,9 +37,14 @@ export interface Inspected {
   files: string[];
 }
 
-/** Throws `model-missing`, `model-invalid`, `model-unsupported`, `cancelled`. */
-export async function inspectModel(build: Build, file: string, signal?: AbortSignal): Promise<Inspected> {
-  const first = await openModel(file);
+/** Throws `model-missing`, `model-invalid`, `model-unsupported`, `cancelled`. `opened`: the file, where it is read already */
+export async function inspectModel(
+  build: Build,
+  file: string,
+  signal?: AbortSignal,
+  opened?: ModelFile,
+): Promise<Inspected> {
+  const first = opened ?? (await openModel(file));
   const { header } = first;
   if (isAdapter(header)) {
     const hint = 'Choose it in the settings of a model: Advanced, Engine, LoRA adapters.';

@@ -3,7 +3,7 @@ import { msg } from '@lingui/core/runtime-macro';
 import { titleFrom } from '../../contract/chatOperations';
 import { type Chat, releasedOf, withoutReleased } from '../../contract/chats';
 import type { ComparePlan, ComparePrompt, CompareRequest } from '../../contract/compare/compare';
-import { modelsOf } from '../../contract/compare/models';
+import { modelsOf, requireOne } from '../../contract/compare/models';
 import { type CompareTask, templateOptionsOf } from '../../contract/engineContract';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import type { Attachment } from '../../contract/lib/attachments';
@@ -153,8 +153,7 @@ export async function resolveModels(request: CompareRequest, parts: ModelParts):
     const shown = asked.length > 1 ? own : null;
     models.push({ ...place, columns, shown, settings, ...templateOptionsOf(template) });
   }
-  const [first] = models;
-  if (first?.problem && models.every(({ problem }) => problem)) throw ConcertinaError.fromPayload(first.problem);
+  requireOne(models);
   return models;
 }
 

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { msg } from '@lingui/core/runtime-macro';
+import { requireOne } from '../../contract/compare/models';
 import type { OperationInput } from '../../contract/contract';
 import type { EngineStatus, GenerationResult, StreamFrame } from '../../contract/engine';
 import {
@@ -334,8 +335,7 @@ export class EngineService {
       const look = () => this.inspector.requireHarmless(model.path, model.settings).then(() => null, toErrorPayload);
       looked.push({ ...model, problem: model.problem ?? (await look()) });
     }
-    const [first] = looked;
-    if (first?.problem && looked.every(({ problem }) => problem)) throw ConcertinaError.fromPayload(first.problem);
+    requireOne(looked);
     return looked;
   }
 

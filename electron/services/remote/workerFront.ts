@@ -109,14 +109,12 @@ export class WorkerFront {
 
   /** Another program can take the port before the server does, which ends the process then: it is begun anew. */
   private async whenServed(): Promise<void> {
-    for (let latest: Promise<Devices> | null = null; latest !== this.devices; ) {
+    let latest: Promise<Devices>;
+    do {
       latest = this.devices;
-      const error = await latest.then(
-        () => null,
-        (reason: unknown) => reason,
-      );
-      if (error && latest === this.devices) throw error;
-    }
+      await latest.catch(() => undefined);
+    } while (latest !== this.devices);
+    await latest;
   }
 
   private async begin(): Promise<Devices> {

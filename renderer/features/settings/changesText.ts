@@ -47,7 +47,8 @@ export function changesText(
   );
 }
 
-function nameIn(models: readonly Named[], model: string): string {
+/** The name of a file that settings name by its id or its path. */
+export function nameIn(models: readonly Named[], model: string): string {
   return models.find(({ id }) => id === model)?.fileName ?? model.replace(/^.*[\\/]/, '');
 }
 

@@ -20,7 +20,7 @@ import { formatBytes, formatCount } from '../../../ui/format';
 import { NumberField } from '../../../ui/NumberField';
 import { ChoiceField } from '../../../ui/Segmented';
 import { Select } from '../../../ui/Select';
-import { ropeNames, speculationNames } from '../changesText';
+import { nameIn, ropeNames, speculationNames } from '../changesText';
 import { useTrained } from '../memory/CacheSection';
 import { useFit } from '../useFit';
 
@@ -242,7 +242,7 @@ function AdaptersField({ adapters, problem }: AdaptersFieldProps) {
   const listed = (useApp(selectModels) ?? []).filter(({ info }) => info?.adapter);
   const { settings } = useActions();
   const set = (next: AdapterChoice[]) => settings.editContext({ adapters: next });
-  const fileOf = (model: string) => listed.find(({ id }) => id === model)?.fileName ?? model.replace(/^.*[\\/]/, '');
+  const fileOf = (model: string) => nameIn(listed, model);
   const free = listed.filter(({ id }) => !adapters.some(({ model }) => model === id));
 
   return (
