@@ -146,6 +146,21 @@ const templateSupportSchema = z.object({
 });
 export type TemplateSupport = z.infer<typeof templateSupportSchema>;
 
+/** Where layers are put that do not all fit onto GPUs and workers, by the engine's own choice. */
+export const placementSchema = z.object({
+  /** of the model, and the output layer as one */
+  layers: z.number().int(),
+  /** of them on GPUs and workers */
+  gpuLayers: z.number().int(),
+  /** of those, the ones that leave the weights of their experts in RAM */
+  expertsInRam: z.number().int(),
+  /** of those, the ones that leave only some of these weights there */
+  expertsInPart: z.number().int(),
+  /** workers take part */
+  workers: z.boolean(),
+});
+export type Placement = z.infer<typeof placementSchema>;
+
 /**
  * A context as the native engine made it, beside what was asked of it. Kept with comparisons (`compare/<id>.json` of the data
  * folder): a new field needs a default, or older ones do not open.
@@ -210,10 +225,10 @@ export const autoLengthSchema = z.object({
   nCtx: z.number().int(),
   /**
    * `trained`: the model was trained for no more. `memory`: more would not leave `spare` free. `processor`: so many at first,
-   * until more are needed. `grown`: more were needed. `tight`: less than `spare` is free anyway. `unknown`: what the model
-   * was trained for, or how much memory there is.
+   * until more are needed. `grown`: more were needed. `tight`: less than `spare` is free anyway. `placed`: even so many fit only
+   * with a part of the layers in RAM. `unknown`: what the model was trained for, or how much memory there is.
    */
-  end: z.enum(['trained', 'memory', 'processor', 'grown', 'tight', 'unknown']),
+  end: z.enum(['trained', 'memory', 'processor', 'grown', 'tight', 'placed', 'unknown']),
   /** bytes of RAM for other programs, beside the reserve of every load */
   spare: z.number(),
 });
@@ -222,6 +237,8 @@ export type AutoLength = z.infer<typeof autoLengthSchema>;
 export const loadedContextSchema = effectiveContextSchema.extend({
   /** null: the length was chosen */
   auto: autoLengthSchema.nullable().default(null),
+  /** null: all layers are where the settings want them */
+  placement: placementSchema.nullable().default(null),
   /** why the model was not measured for its turbo caches; empty where it was, or where there is no need */
   calibration: z.string(),
   /** of the model: the same for the same content; '' of an engine that does not say it */

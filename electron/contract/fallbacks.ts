@@ -3,7 +3,7 @@
  * what to do about it. One list for the badge and for the diagnostics.
  */
 import { msg } from '@lingui/core/runtime-macro';
-import type { Capabilities, EffectiveType, LoadedContext } from './engine';
+import type { Capabilities, EffectiveType, LoadedContext, Placement } from './engine';
 import { say, type Translatable } from './lib/language';
 import { isBudget, usualRecentTokens } from './settings';
 
@@ -64,7 +64,31 @@ export function isVariant({ asked, effective }: EffectiveType): boolean {
   return effective === `${asked}_64`;
 }
 
-function gpu({ gpuLayers, gpuLayersAsked, layers }: LoadedContext, { gpus, gpuBackends }: Capabilities): Fallback[] {
+/** "The GPU holds 28 of 33 layers. The experts of 20 of these are in RAM." */
+export function placementText({ layers, gpuLayers, expertsInRam, expertsInPart, workers }: Placement): string {
+  const outside = workers
+    ? say(msg`GPUs and workers hold ${{ gpuLayers }} of ${{ layers }} layers.`)
+    : say(msg`The GPU holds ${{ gpuLayers }} of ${{ layers }} layers.`);
+  if (expertsInRam === 0) return outside;
+  const experts =
+    expertsInPart === 0
+      ? say(msg`The experts of ${{ expertsInRam }} of these are in RAM.`)
+      : say(msg`The experts of ${{ expertsInRam }} of these are in RAM, of one only in part.`);
+  return `${outside} ${experts}`;
+}
+
+function placed(placement: Placement): Fallback {
+  return {
+    id: 'gpu-part',
+    what: placementText(placement),
+    why: say(msg`More does not fit there beside this context.`),
+    advice: say(msg`Choose a shorter context, a smaller cache type or a smaller model, so that more layers fit.`),
+  };
+}
+
+function gpu(context: LoadedContext, { gpus, gpuBackends }: Capabilities): Fallback[] {
+  const { gpuLayers, gpuLayersAsked, layers, placement } = context;
+  if (placement) return [placed(placement)];
   const wanted = gpuLayersAsked < 0 ? layers : Math.min(gpuLayersAsked, layers);
   const what = say(msg`The CPU runs the model: ${{ gpuLayers }} of ${{ layers }} layers are on a GPU.`);
   if (wanted === 0 || gpuLayers >= wanted) return [];

@@ -4,7 +4,7 @@
  */
 
 import { z } from 'zod';
-import { autoLengthSchema, type EffectiveContext, memoryEstimateSchema } from './engine';
+import { autoLengthSchema, type EffectiveContext, memoryEstimateSchema, placementSchema } from './engine';
 import { idSchema, limits, operation } from './limits';
 import type { OperationMap } from './rpc';
 import {
@@ -100,12 +100,19 @@ export const contextFitSchema = z.object({
   estimate: memoryEstimateSchema,
   /** only where they were requested */
   sides: z.object({ K: sideSchema, V: sideSchema }).optional(),
+  /** how the layers are spread so that they fit; left out: all are where the settings want them */
+  placement: placementSchema.optional(),
+  /** the estimate by memory; of older answers left out */
+  devices: z.array(deviceUseSchema).optional(),
   /** every budget holds what is needed of it */
   fits: z.boolean(),
   budgets: z.array(budgetSchema).min(1),
   /** tokens that the model was trained for; 0: its file does not say */
   trained: z.number().int(),
-  /** for the requested pair first, then f16, q8_0, turbo4, turbo3 on both sides */
+  /**
+   * for the requested pair first, then f16, q8_0, turbo4, turbo3 on both sides; with all layers where the settings want them, or as
+   * in `placement` where they are not there with the shortest context
+   */
   marks: z.array(fitMarkSchema),
 });
 export type ContextFit = z.infer<typeof contextFitSchema>;
@@ -183,14 +190,16 @@ function distinct(marks: readonly FitMark[]): FitMark[] {
  * take none, but a plan says, too, whether the model can draft.
  */
 export function allocationOf(context: ContextSettings): Omit<ContextSettings, 'threads'> {
-  const { nCtx, typeK, typeV, flashAttention, recentTokens, batch, gpuLayers, rope } = context;
+  const { nCtx, typeK, typeV, flashAttention, recentTokens, batch, gpuLayers, expertsInRam, deviceShares, rope } =
+    context;
   const { speculation } = context;
   const draftModel = speculation === 'draft' ? context.draftModel : '';
   const { projector } = context;
   // graphs have nothing of an adapter of the scale 0, and the same of any other
   const adapters = context.adapters.map(({ model, scale }) => ({ model, scale: scale === 0 ? 0 : 1 }));
   const cache = { nCtx, typeK, typeV, flashAttention, recentTokens };
-  return { ...cache, batch, gpuLayers, rope, speculation, draftModel, projector, adapters };
+  const spread = { gpuLayers, expertsInRam, deviceShares };
+  return { ...cache, batch, ...spread, rope, speculation, draftModel, projector, adapters };
 }
 
 type RequestedContext = Pick<ContextSettings, 'nCtx' | 'typeK' | 'typeV' | 'flashAttention' | 'rope'>;

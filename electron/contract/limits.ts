@@ -6,6 +6,8 @@ export const limits = {
   maxContext: 16_777_216,
   maxThreads: 1024,
   maxGpuLayers: 10_000,
+  /** of upstream: llama_max_devices */
+  maxDevices: 16,
   maxIdLength: 200,
   maxTitle: 200,
   maxFolderName: 80,

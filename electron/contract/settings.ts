@@ -73,7 +73,7 @@ const flashAttentionSchema = z.enum(['auto', 'on', 'off']);
 export const ropeSchema = z.enum(['model', 'linear', 'yarn']);
 export type RopeChoice = z.infer<typeof ropeSchema>;
 
-/** The length of a context that the engine chooses when it makes one: see `autoLength` of electron/engine/planner.ts. */
+/** The length of a context that the engine chooses when it makes one: see `autoLength` of electron/engine/fit/planner.ts. */
 export const autoContext = 0;
 /** What Auto is where nobody can know better, and no shorter for the sake of other programs; tokens. */
 export const usualContext = 8192;
@@ -103,8 +103,12 @@ const contextFields = {
   recentTokens: z.number().int().min(0).max(4096),
   /** 0: one per physical core */
   threads: z.number().int().min(0).max(limits.maxThreads),
-  /** layers on the GPU; -1: as many as fit */
+  /** layers on GPUs and workers; -1: as many as fit */
   gpuLayers: z.number().int().min(-1).max(limits.maxGpuLayers),
+  /** of a mixture model: layers, from the first on, whose experts stay in RAM; -1: as many as must */
+  expertsInRam: z.number().int().min(-1).max(limits.maxGpuLayers),
+  /** how many parts of the layers each device takes: workers, then GPUs; empty: by memory, or so that they fit */
+  deviceShares: z.array(z.number().min(0).max(1e6)).max(limits.maxDevices),
   /** tokens of one micro-batch of the prefill */
   batch: z.number().int().min(32).max(4096),
   rope: ropeSchema,
@@ -158,6 +162,8 @@ export const contextSettingsSchema = z.object({
   recentTokens: contextFields.recentTokens.default(usualRecentTokens),
   threads: contextFields.threads.default(0),
   gpuLayers: contextFields.gpuLayers.default(-1),
+  expertsInRam: contextFields.expertsInRam.default(-1),
+  deviceShares: contextFields.deviceShares.default([]),
   batch: contextFields.batch.default(512),
   rope: contextFields.rope.default('model'),
   speculation: contextFields.speculation.default('ngram'),

@@ -1,6 +1,7 @@
 /** The one model and context that this process holds. A new context on the same weights does not read the file again. */
 
 import { statSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import { msg } from '@lingui/core/runtime-macro';
 import type { LoadStep, Memory } from '../contract/engine';
 import type { LoadRequest, LoadResult } from '../contract/engineContract';
@@ -12,9 +13,10 @@ import type { ListedTypes } from './cacheBudget/budgetTypes';
 import { type Prices, typesOfBudget } from './cacheBudget/prices';
 import { type CalibrationOutcome, type CalibrationRun, ensureCalibrated } from './calibration';
 import { CarryOver } from './contextReuse';
+import type { CheckedMemory, MemoryPlanner } from './fit/planner';
 import { filePages, withProcessMemory } from './memory';
-import type { Context, Engine, Model } from './native/types';
-import type { CheckedMemory, MemoryPlanner } from './planner';
+import { contextOf, spreadOf } from './native/spread';
+import type { Context, Engine, Found, Model, Spread } from './native/types';
 
 /** fraction: of the step, 0..1 */
 export type ReportLoad = (step: LoadStep, fraction: number) => void;
@@ -34,7 +36,7 @@ export interface LoadSteps {
    * throws `out-of-memory` when a load would not fit and is not forced; runs while the former model is still loaded.
    * Returns what the context has for the API, and the length where that is Auto.
    */
-  checkMemory(request: Parameters<MemoryPlanner['check']>[0]): Promise<CheckedMemory>;
+  checkMemory: MemoryPlanner['check'];
   /** what each layer gets of a budget; prices null: the model was not measured for it */
   listTypes(
     path: string,
@@ -48,6 +50,8 @@ export interface LoadSteps {
 /** The weights of a model, for contexts of the borrower's own. */
 export interface Loan {
   model: Model;
+  /** where its layers lie; null: where the settings want them */
+  found: Found | null;
   /** of reading the weights; null: they were in memory */
   loadMs: number | null;
   /** frees the context that was loaded, after what it holds was written down; false: there is none */
@@ -60,6 +64,8 @@ export class ModelHolder {
   /** that the context was made for */
   private request: LoadRequest | null = null;
   private weightsKey = '';
+  /** where the layers of what is loaded lie; null: where the settings want them */
+  private found: Found | null = null;
   /** before the weights were mapped */
   private filePagesBefore: number | null = null;
   private loading: AbortController | null = null;
@@ -106,21 +112,23 @@ export class ModelHolder {
   ): Promise<T> {
     await Promise.race([this.queue.idle(), aborted(signal)]);
     throwIfCanceled(signal);
-    const { gpuLayers } = context;
+    const asked = spreadOf(context);
     // with its drafting layers it is the same model
-    const mtp = this.weightsKey === weightsKey({ path, gpuLayers, mtp: true });
-    if (!mtp && this.weightsKey !== weightsKey({ path, gpuLayers, mtp })) {
+    const mtp = this.weightsKey === weightsKey({ path, asked, mtp: true });
+    let found = this.found;
+    if (!mtp && this.weightsKey !== weightsKey({ path, asked, mtp })) {
       // of the loan before this one: they would count as taken
       if (!this.context) await this.dispose();
-      await this.steps.checkMemory({ path, context: { ...context, speculation: 'off' } });
+      ({ found } = await this.steps.checkMemory({ path, context: { ...context, speculation: 'off' } }, signal));
       await this.release(report);
     }
     const before = this.model;
     const startedAt = performance.now();
-    const model = await this.weights({ path, gpuLayers, mtp }, (fraction) => report('weights', fraction), signal);
+    const onProgress = (fraction: number) => report('weights', fraction);
+    const model = await this.weights({ path, asked, found, mtp }, onProgress, signal);
     const loadMs = model === before ? null : performance.now() - startedAt;
     try {
-      return await task({ model, loadMs, release: () => this.release(report) });
+      return await task({ model, found, loadMs, release: () => this.release(report) });
     } finally {
       await this.attachOwnMeasurements(model);
     }
@@ -151,7 +159,7 @@ export class ModelHolder {
       try {
         await this.steps.beforeFree();
         const atLeast = Math.max(request.atLeast ?? 0, this.heldFor(request));
-        const checked = await this.steps.checkMemory({ ...request, atLeast });
+        const checked = await this.steps.checkMemory({ ...request, atLeast }, controller.signal);
         throwIfCanceled(controller.signal);
         const context = { ...request.context, ...(checked.auto && { nCtx: checked.auto.nCtx }) };
         return await this.loadOrDispose({ ...request, ...checked, context }, report, controller.signal);
@@ -206,10 +214,10 @@ export class ModelHolder {
   }
 
   /** Writes the cache down when the next context can use it. */
-  private async saveCache(carry: CarryOver, request: LoadRequest, report: ReportLoad): Promise<void> {
+  private async saveCache(carry: CarryOver, request: CheckedLoad, report: ReportLoad): Promise<void> {
     const loaded = this.current;
     const { context: asked } = request;
-    if (!loaded || this.weightsKey !== weightsKey(weightsOf(request))) return;
+    if (!loaded || !this.holds(weightsOf(request))) return;
     if (!sameAdapters(this.request?.context.adapters ?? [], asked.adapters)) return;
     const { effective, contextUsed } = loaded.context;
     if (!keepsCache(effective, asked, contextUsed, loaded.model.info.nCtxTrain)) return;
@@ -226,7 +234,7 @@ export class ModelHolder {
   ): Promise<LoadResult> {
     await this.disposeContext();
     throwIfCanceled(signal);
-    const { gpuLayers, ...options } = request.context;
+    const options = contextOf(request.context);
     const model = await this.weights(weightsOf(request), (fraction) => report('weights', fraction), signal);
     throwIfCanceled(signal);
     // Cells that are kept were centered with the measurements that are attached now.
@@ -246,6 +254,8 @@ export class ModelHolder {
       model: model.info,
       context: {
         ...context.effective,
+        ...(request.found && { gpuLayersAsked: request.context.gpuLayers }),
+        placement: request.found?.placement ?? null,
         ...{ calibration: this.measured.calibration, auto: autoOf(request, context), notes },
         fingerprint: model.fingerprint,
       },
@@ -298,14 +308,18 @@ export class ModelHolder {
   }
 
   private async weights(wanted: Weights, onProgress: (fraction: number) => void, signal: AbortSignal): Promise<Model> {
-    const key = weightsKey(wanted);
-    const { path, ...options } = wanted;
-    if (this.model && key === this.weightsKey) return this.model;
+    if (this.model && this.holds(wanted)) return this.model;
     await this.dispose();
     this.filePagesBefore = filePages();
-    this.model = await this.engine().loadModel(path, { ...options, onProgress, signal });
-    this.weightsKey = key;
+    const { path, asked, found, mtp } = wanted;
+    this.model = await this.engine().loadModel(path, { ...(found?.spread ?? asked), mtp, onProgress, signal });
+    this.weightsKey = weightsKey(wanted);
+    this.found = found;
     return this.model;
+  }
+
+  private holds(wanted: Weights): boolean {
+    return this.weightsKey === weightsKey(wanted) && isDeepStrictEqual(this.found?.spread, wanted.found?.spread);
   }
 
   private async disposeContext(): Promise<void> {
@@ -319,6 +333,7 @@ export class ModelHolder {
     const model = this.model;
     this.model = null;
     this.weightsKey = '';
+    this.found = null;
     await model?.dispose();
   }
 }
@@ -345,19 +360,20 @@ function aborted(signal: AbortSignal): Promise<void> {
 
 interface Weights {
   path: string;
-  gpuLayers: number;
+  /** where the settings want the layers */
+  asked: Spread;
+  found: Found | null;
   /** with the layers that draft */
   mtp: boolean;
-  workers?: LoadRequest['workers'];
 }
 
-function weightsOf({ path, context, api, workers }: LoadRequest): Weights {
+function weightsOf({ path, context, api, workers, found }: CheckedLoad): Weights {
   const mtp = context.speculation === 'mtp' || (api?.options.includes('draft-mtp') ?? false);
-  return { path, gpuLayers: context.gpuLayers, mtp, workers };
+  return { path, asked: spreadOf(context, workers), found, mtp };
 }
 
 /** A file that was replaced in place is another model. */
-function weightsKey({ path, gpuLayers, mtp, workers = [] }: Weights): string {
+function weightsKey({ path, asked, mtp }: Omit<Weights, 'found'>): string {
   const stat = statSync(path, { throwIfNoEntry: false });
-  return `${path}|${stat?.size}|${stat?.mtimeMs}|${gpuLayers}|${mtp}|${JSON.stringify(workers)}`;
+  return `${path}|${stat?.size}|${stat?.mtimeMs}|${mtp}|${JSON.stringify(asked)}`;
 }

@@ -22,13 +22,13 @@ import type { ParentPort, WindowPort } from '../workers/parentPort';
 import { type CompareOutput, serveComparison } from './compare/serve';
 import { Embedder, embeddingOptions } from './embedder';
 import { breakMarks, escaped, marksOf } from './escapeSpecialTokens';
+import { MemoryPlanner } from './fit/planner';
 import { canceledResult, frameIds, GenerationQueue, type Prepare, writeAnswer, writeAside } from './generation';
 import { toEngineError, withCodedErrors } from './hints';
 import { Prober } from './memory';
 import { queuedStats } from './meter';
 import { ModelHolder, type ReportLoad } from './modelHolder';
 import type { Engine, Model } from './native/types';
-import { MemoryPlanner } from './planner';
 import { Responder } from './responder';
 import { type KeeperOptions, SessionKeeper } from './sessions/keeper';
 import { type After, IdleTimer } from './sessions/rates';
@@ -83,7 +83,7 @@ export function createEngineServer(
       idle.stop();
       await Promise.all([queue.drain(), responder.drain()]);
     },
-    checkMemory: (request) => planner.check(request),
+    checkMemory: (request, signal) => planner.check(request, signal),
     listTypes: (path, context, prices) => planner.listTypes(path, context, prices),
     beforeLoss: async (loaded, onSaving) => void (await sessions.keep(loaded, { onStep: onSaving })),
   });
@@ -389,7 +389,7 @@ export function createInspectorHandlers(engine: () => Engine): InspectorHandlers
     embed: (request) => embedder.embed(request),
     async embedderBytes({ path }) {
       const options = embeddingOptions(await engine().inspect(path));
-      return { bytes: allocatedBytes(await engine().estimate(path, 0, options)) };
+      return { bytes: allocatedBytes(await engine().estimate(path, { gpuLayers: 0 }, options)) };
     },
   });
 }

@@ -2,6 +2,7 @@
 
 import { basename } from 'node:path';
 import { sizeText } from '../contract/errors';
+import { placementText } from '../contract/fallbacks';
 import { type ContextFit, requestedLength } from '../contract/fit';
 import type { Download, HubModelPage, HubPage } from '../contract/hub';
 import { allocatedBytes, draftBytes, projectorBytes } from '../contract/lib/memory';
@@ -16,7 +17,7 @@ export interface EstimateQuestion {
 
 export function fitText(
   { path, context }: EstimateQuestion,
-  { auto, estimate, budgets, trained, marks }: ContextFit,
+  { auto, estimate, placement, devices = [], budgets, trained, marks }: ContextFit,
 ): string {
   const { weights, kvK, kvV, kvF16, compute, draft, projector, promptCache, typeK, typeV, speculation } = estimate;
   const reasons = [
@@ -54,6 +55,11 @@ export function fitText(
     needed <= available ? 'fits' : 'does not fit',
     `${sizeText(needed)} needed, ${sizeText(available)} free for it, ${sizeText(total)} in all`,
   ]);
+  const places = devices.map(({ name, weights, context: cache, compute: buffers }) => [
+    name,
+    `weights ${sizeText(weights)}`,
+    `KV cache ${sizeText(cache)}, buffers ${sizeText(buffers)}`,
+  ]);
   const lengths = marks.map(({ effectiveK, effectiveV, nCtx, bytes }) => [
     effectiveK,
     effectiveV,
@@ -65,6 +71,8 @@ export function fitText(
     `\nA context of ${auto ? `${auto.nCtx} tokens (auto)` : `${requestedLength(context, trained)} tokens`}, K ${typeK.effective}, V ${typeV.effective}`,
     ...reasons,
     columns([...parts, ...verdicts]),
+    ...(placement ? [`\n${placementText(placement)}`] : []),
+    ...(places.length > 1 ? [columns(places)] : []),
     '\nThe longest contexts that fit now',
     columns([['K', 'V', 'tokens', 'together'], ...distinct(lengths)]),
   ].join('\n');

@@ -1,5 +1,5 @@
 // What the addon exports; electron/engine/native/types.ts has the typed view of it.
-#include "context/Context.h"
+#include "context/Estimator.h"
 #include "machine/Capabilities.h"
 #include "machine/Kernels.h"
 #include "machine/Probe.h"
@@ -37,11 +37,23 @@ std::string exportFileTypeName(const Napi::CallbackInfo & info) {
 // otherFiles(options): see Draft.h
 OtherFiles exportOtherFiles(const Napi::CallbackInfo & info) { return otherFiles(contextOptions(info[0])); }
 
+// estimate(path, spread, options, problems)
 Napi::Promise exportEstimate(const Napi::CallbackInfo & info) {
     return runOnWorker(info.Env(), "estimate", nullptr,
         [estimator = Instance::of(info.Env()).estimator, path = readText(info[0], "path"),
-            spread = spreadOf(info[1], info[4]),
+            spread = fromJs<Spread>(info[1], "spread"),
             options = contextOptions(info[2], info[3])] { return estimator->estimate(path, spread, options); });
+}
+
+// fit(path, spread, options, problems, rooms, cancellation): Promise<Spread>
+Napi::Promise exportFit(const Napi::CallbackInfo & info) {
+    const CancelFlag cancel = Cancellation::flagOf(info[5]);
+    return runOnWorker(info.Env(), "fit", cancel,
+        [=, estimator = Instance::of(info.Env()).estimator, path = readText(info[0], "path"),
+            spread = fromJs<Spread>(info[1], "spread"), options = contextOptions(info[2], info[3]),
+            rooms = fromJs<std::vector<Room>>(info[4], "rooms")] {
+            return estimator->fit(path, spread, options, rooms, *cancel);
+        });
 }
 
 // probeBandwidth(bytes, onProgress, cancellation): see Probe.h
@@ -122,6 +134,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
         "mediaMarker", get_media_marker()); // in a prompt, in place of an image or sound; another one in each process
     exports.Set("memories", function<exportMemories>(env));
     exports.Set("estimate", function<exportEstimate>(env));
+    exports.Set("fit", function<exportFit>(env));
     exports.Set("probeBandwidth", function<exportProbeBandwidth>(env));
     exports.Set("checksum", function<exportChecksum>(env));
     // lines of a session's label: the code that wrote its cells

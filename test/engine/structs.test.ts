@@ -9,6 +9,7 @@ import { partMemorySchema } from '@/electron/contract/lib/memory';
 import { bandwidthSchema } from '@/electron/contract/machine';
 import { modelInfoSchema } from '@/electron/contract/models';
 import { contextSettingsSchema } from '@/electron/contract/settings';
+import { contextOf, spreadOf } from '@/electron/engine/native/spread';
 import {
   comparisonSchema,
   generateChunkSchema,
@@ -34,11 +35,15 @@ it('machine and model files', async () => {
   expectAll(deviceMemorySchema, engine().memories());
   expectAll(bandwidthSchema, await engine().probeBandwidth(1 << 20, {}));
   expectDescribed(modelInfoSchema, await engine().inspect(tinyModel));
-  expectDescribed(memoryPlanSchema, await engine().estimate(tinyModel, 0, contextOptions({ typeK: 'turbo4' })));
+  expectDescribed(
+    memoryPlanSchema,
+    await engine().estimate(tinyModel, { gpuLayers: 0 }, contextOptions({ typeK: 'turbo4' })),
+  );
 });
 
 it('every setting of a context is read', async () => {
-  const { gpuLayers, ...settings } = contextSettingsSchema.parse({ nCtx: 2048 });
+  const all = contextSettingsSchema.parse({ nCtx: 2048 });
+  const settings = contextOf(all);
   const read = new Set<string>();
   const watched = new Proxy(settings, {
     get(target, name) {
@@ -46,7 +51,7 @@ it('every setting of a context is read', async () => {
       return Reflect.get(target, name);
     },
   });
-  await engine().estimate(tinyModel, gpuLayers, watched);
+  await engine().estimate(tinyModel, spreadOf(all), watched);
   expect([...read].sort()).toEqual([...Object.keys(settings), 'slots', 'api', 'promptCache', 'core'].sort());
 });
 

@@ -59,7 +59,7 @@ it('has a model with its cache wholly on the device, and says so', async () => {
   expect(kernels).toMatchObject([{ backend: 'Vulkan', name: 'vulkan-decode-fp16' }]);
   expect([typeK.effective, typeV.effective]).toEqual(['turbo4', 'turbo3']);
 
-  const { kvK, kvV, devices } = await engine().estimate(tinyModel, -1, options);
+  const { kvK, kvV, devices } = await engine().estimate(tinyModel, { gpuLayers: -1 }, options);
   const memory = context.memory();
   expect([kvK, kvV]).toEqual([memory.parts.kvK, memory.parts.kvV]);
   const onDevice = (list: typeof devices) => list.find(({ kind }) => kind === 'gpu');
@@ -69,7 +69,9 @@ it('has a model with its cache wholly on the device, and says so', async () => {
   // twice the cells: so much more than with a cache in f16, of which there is no copy
   const growth = async (type: 'turbo4' | 'f16') => {
     const [small, large] = await Promise.all(
-      [2048, 4096].map((nCtx) => engine().estimate(tinyModel, -1, { ...options, nCtx, typeK: type, typeV: type })),
+      [2048, 4096].map((nCtx) =>
+        engine().estimate(tinyModel, { gpuLayers: -1 }, { ...options, nCtx, typeK: type, typeV: type }),
+      ),
     );
     return (onDevice(large?.devices ?? [])?.compute ?? 0) - (onDevice(small?.devices ?? [])?.compute ?? 0);
   };

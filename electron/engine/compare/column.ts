@@ -12,10 +12,11 @@ import { toErrorPayload } from '../../contract/errors';
 import type { ContextSettings } from '../../contract/settings';
 import { type Prices, typesOfBudget } from '../cacheBudget/prices';
 import { ensureCalibrated } from '../calibration';
+import type { MemoryPlanner } from '../fit/planner';
 import { toEngineError } from '../hints';
 import type { Loan } from '../modelHolder';
-import type { Context, ContextOptions, Model, TokenProbability } from '../native/types';
-import type { MemoryPlanner } from '../planner';
+import { contextOf } from '../native/spread';
+import type { Context, ContextOptions, Found, Model, TokenProbability } from '../native/types';
 
 /** of news that are only progress */
 const everyMs = 250;
@@ -96,7 +97,7 @@ export class Column {
     signal: AbortSignal,
     more: Pick<ContextOptions, 'api'> = {},
   ): Promise<void> {
-    const { gpuLayers: _, ...options } = settings;
+    const options = contextOf(settings);
     const onProgress = (fraction: number) => {
       if (this.value.step !== 'calibration') this.begin('calibration');
       this.progress(fraction);
@@ -138,13 +139,19 @@ export class Room {
 
   /** true: contexts of these settings fit beside the ones that are alive, perhaps because the chat's context was freed */
   async make(contexts: ContextSettings[]): Promise<boolean> {
-    if ((await this.planner.beside(this.path, contexts)).fits) return true;
+    const placed = placedAs(this.loan, contexts);
+    if ((await this.planner.beside(this.path, placed)).fits) return true;
     if (!(await this.loan.release())) return false;
-    return (await this.planner.beside(this.path, contexts)).fits;
+    return (await this.planner.beside(this.path, placed)).fits;
   }
 
   /** Throws `out-of-memory`, with the figures. */
   async require(contexts: ContextSettings[]): Promise<void> {
-    if (!(await this.make(contexts))) await this.planner.requireBeside(this.path, contexts);
+    if (!(await this.make(contexts))) await this.planner.requireBeside(this.path, placedAs(this.loan, contexts));
   }
+}
+
+/** Contexts of a model have their caches where its layers lie. */
+export function placedAs<C extends ContextSettings>({ found }: Loan, contexts: C[]): (C & { found?: Found })[] {
+  return contexts.map((context) => ({ ...context, ...(found && { found }) }));
 }

@@ -12,11 +12,12 @@ import { ConcertinaError, messageOf } from '../../contract/errors';
 import { whyNoYardstick } from '../../contract/lib/judgement';
 import type { ContextSettings } from '../../contract/settings';
 import { breakMarks, marksOf, withoutMarks } from '../escapeSpecialTokens';
+import type { MemoryPlanner } from '../fit/planner';
 import type { Loan } from '../modelHolder';
+import { contextOf } from '../native/spread';
 import type { Context, Model } from '../native/types';
-import type { MemoryPlanner } from '../planner';
 import { type CheckText, callTools, checkText } from './check';
-import { type Column, Room } from './column';
+import { type Column, placedAs, Room } from './column';
 import { askNeedles, needleRoom, type Planted, plant } from './needles';
 import {
   agreementOf,
@@ -66,7 +67,7 @@ export class Comparison {
     private readonly own: CompareTask['models'][number],
     private readonly columns: Column[],
     private readonly yardstick: Yardstick,
-    loan: Loan,
+    private readonly loan: Loan,
     private readonly planner: MemoryPlanner,
     private readonly output: ComparisonOutput,
     private readonly signal: AbortSignal,
@@ -123,7 +124,8 @@ export class Comparison {
   private async findLongest(): Promise<void> {
     for (const column of this.columns) {
       this.signal.throwIfAborted();
-      const longest = await this.planner.longest(this.own.path, this.settingsOf(column));
+      const [placed] = placedAs(this.loan, [this.settingsOf(column)]);
+      const longest = placed && (await this.planner.longest(this.own.path, placed));
       if (longest) column.set({ longest: { nCtx: longest.nCtx, bytes: longest.bytes } });
     }
   }
@@ -358,9 +360,9 @@ export class Comparison {
     await column.close();
     column.begin('floor');
     try {
-      const { gpuLayers, ...options } = { ...this.settingsOf(column), typeK: floorType, typeV: floorType } as const;
-      await this.room.require([{ gpuLayers, ...options }]);
-      column.context = await this.model.createContext(options);
+      const settings = { ...this.settingsOf(column), typeK: floorType, typeV: floorType } as const;
+      await this.room.require([settings]);
+      column.context = await this.model.createContext(contextOf(settings));
       const onProgress = (fraction: number) => column.progress(fraction);
       this.floor = await quality.column(column.context, { signal: this.signal, onProgress });
     } catch (error) {

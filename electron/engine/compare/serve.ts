@@ -6,8 +6,8 @@
 import type { CompareColumn, CompareFrame } from '../../contract/compare/compare';
 import type { CompareFacts, CompareTask } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
+import type { MemoryPlanner } from '../fit/planner';
 import type { ModelHolder } from '../modelHolder';
-import type { MemoryPlanner } from '../planner';
 import { Column } from './column';
 import { Comparison, type Yardstick } from './run';
 
@@ -57,7 +57,7 @@ export async function serveComparison(
       { path: model.path, context: { ...model.settings, ...first?.cache } },
       (step, progress) => facts.update({ step: step === 'cache' ? 'saving-chat' : 'loading', progress }),
       signal,
-      async ({ model: loaded, loadMs, release }) => {
+      async ({ model: loaded, found, loadMs, release }) => {
         const { fingerprint, info } = loaded;
         facts.update({ step: null, progress: 0, ...(isHome && { model: { fingerprint, info } }) });
         for (const column of own) {
@@ -65,6 +65,7 @@ export async function serveComparison(
         }
         const loan = {
           model: loaded,
+          found,
           loadMs,
           async release() {
             if (!(await release())) return false;

@@ -9,7 +9,7 @@ import { msg } from '@lingui/core/runtime-macro';
 import type { Capabilities } from '../../contract/engine';
 import { ConcertinaError, messageOf, shownText } from '../../contract/errors';
 import type { DeviceMemory } from '../../contract/fit';
-import type { ServedDevice, WorkerDevice } from '../../contract/lib/domains/workers';
+import type { ServedDevice } from '../../contract/lib/domains/workers';
 import type { Bandwidth } from '../../contract/machine';
 import type { ModelInfo } from '../../contract/models';
 import { chatBody } from './chatRequest';
@@ -18,18 +18,22 @@ import { NativeContext } from './context';
 import { coded, codedAsync, DisposeGuard, withProgress } from './guards';
 import { inspectModel } from './inspect';
 import type { OtherFiles, RawAddon, RawModel } from './raw';
+import { placementOf } from './spread';
 import type {
   CalibrateOptions,
   ChatMessage,
   Context,
   ContextOptions,
+  DeviceRoom,
   DeviceServer,
   Engine,
+  Found,
   LoadOptions,
   MemoryPlan,
   Model,
   Progress,
   PromptOptions,
+  Spread,
 } from './types';
 
 class NativeEngine implements Engine, DeviceServer {
@@ -75,27 +79,35 @@ class NativeEngine implements Engine, DeviceServer {
     return inspectFile(this.#addon, path);
   }
 
-  estimate(
-    path: string,
-    gpuLayers: number,
-    options: ContextOptions,
-    workers: WorkerDevice[] = [],
-  ): Promise<MemoryPlan> {
+  estimate(path: string, spread: Spread, options: ContextOptions): Promise<MemoryPlan> {
     return codedAsync(async () => {
       const layers = await this.#requireLoadable(path);
       const problems = await this.#problems(options);
-      const away = this.#layersAway(layers, { gpuLayers, workers });
-      return this.#addon.estimate(withoutLimit(path), away, options, problems, workers);
+      return this.#addon.estimate(withoutLimit(path), this.#spreadOver(layers, spread), options, problems);
     });
+  }
+
+  async fit(
+    path: string,
+    asked: Spread,
+    options: ContextOptions,
+    rooms: DeviceRoom[],
+    signal?: AbortSignal,
+  ): Promise<Found> {
+    const layers = await codedAsync(() => this.#requireLoadable(path));
+    const problems = await this.#problems(options);
+    const whole = this.#spreadOver(layers, asked);
+    const spread = await withProgress(this.#addon, { ...(signal && { signal }) }, (_, cancellation) =>
+      codedAsync(() => this.#addon.fit(withoutLimit(path), whole, options, problems, rooms, cancellation)),
+    );
+    return { spread, placement: placementOf(spread, layers) };
   }
 
   async loadModel(path: string, options: LoadOptions): Promise<Model> {
     const { info, vocabulary } = await inspectModel(this.#addon, path, options.signal);
-    const away = this.#layersAway(info.layers, options);
+    const spread = this.#spreadOver(info.layers, options);
     const raw = await withProgress(this.#addon, options, (onProgress, cancellation) =>
-      codedAsync(() =>
-        this.#addon.loadModel(withoutLimit(path), away, onProgress, cancellation, options.mtp, options.workers),
-      ),
+      codedAsync(() => this.#addon.loadModel(withoutLimit(path), spread, onProgress, cancellation, options.mtp)),
     );
     return new NativeModel(this.#addon, raw, info, vocabulary, (context) => this.#problems(context));
   }
@@ -110,11 +122,13 @@ class NativeEngine implements Engine, DeviceServer {
   }
 
   /** All layers on GPUs and workers, but a machine without a GPU keeps a share of them, by its memory. */
-  #layersAway(layers: number, { gpuLayers, workers = [] }: LoadOptions): number {
+  #spreadOver(layers: number, asked: Spread): Spread {
+    const { gpuLayers, expertsInRam = 0, shares = [], overrides = [], workers = [] } = asked;
+    const spread = { gpuLayers, expertsInRam: Math.min(expertsInRam, layers), shares, overrides, workers };
     const { gpus, totalMemoryBytes } = this.capabilities();
-    if (gpuLayers >= 0 || workers.length === 0 || gpus.length > 0) return gpuLayers;
+    if (gpuLayers >= 0 || workers.length === 0 || gpus.length > 0) return spread;
     const there = workers.reduce((sum, { free }) => sum + free, 0);
-    return Math.max(1, Math.round(((layers + 1) * there) / (there + totalMemoryBytes)));
+    return { ...spread, gpuLayers: Math.max(1, Math.round(((layers + 1) * there) / (there + totalMemoryBytes))) };
   }
 
   servedDevices(): ServedDevice[] {

@@ -2,7 +2,6 @@
 import type { Quality } from '../../contract/compare/figures';
 import type { Capabilities } from '../../contract/engine';
 import type { ApiPart, ApiRequest } from '../../contract/engineContract';
-import type { WorkerDevice } from '../../contract/lib/domains/workers';
 import type { Bandwidth } from '../../contract/machine';
 import type { PromptCall } from '../../contract/tools/tools';
 import type {
@@ -11,11 +10,13 @@ import type {
   Comparison,
   Context,
   ContextOptions,
+  DeviceRoom,
   DeviceServer,
   Engine,
   GenerateResult,
   MemoryPlan,
   Model,
+  Spread,
 } from './types';
 
 export interface RawCancellation {
@@ -127,13 +128,15 @@ export interface RawAddon
   /** what such a context would load beside its model */
   otherFiles(options: ContextOptions): OtherFiles;
   /** `problems`: as in `createContext` */
-  estimate(
+  estimate(path: string, spread: Spread, options: ContextOptions, problems: OtherFiles): Promise<MemoryPlan>;
+  fit(
     path: string,
-    gpuLayers: number,
+    spread: Spread,
     options: ContextOptions,
     problems: OtherFiles,
-    workers?: WorkerDevice[],
-  ): Promise<MemoryPlan>;
+    rooms: DeviceRoom[],
+    cancellation: RawCancellation,
+  ): Promise<Required<Spread>>;
   /** `cpu`: its name; `chipFamily`: empty where there is none */
   capabilities(): Omit<Capabilities, Derived> & { cpu: string; chipFamily: string };
   /** "name value" lines of a session's label: llama.cpp and the code of the cache types */
@@ -143,11 +146,10 @@ export interface RawAddon
   probeBandwidth(bytes: number, onProgress: OnProgress, cancellation: RawCancellation): Promise<Bandwidth[]>;
   loadModel(
     path: string,
-    gpuLayers: number,
+    spread: Spread,
     onProgress: OnProgress,
     cancellation: RawCancellation,
     mtp?: boolean,
-    workers?: WorkerDevice[],
   ): Promise<RawModel>;
   setLogListener(
     listener: (level: 'info' | 'warn' | 'error', text: string) => void,

@@ -8,7 +8,7 @@
 import { z } from 'zod';
 import { draftsSchema, stopReasonSchema } from '../../contract/chats';
 import { type Quality, qualitySchema } from '../../contract/compare/figures';
-import { type Capabilities, type EffectiveContext, memoryEstimateSchema } from '../../contract/engine';
+import { type Capabilities, type EffectiveContext, memoryEstimateSchema, type Placement } from '../../contract/engine';
 import type {
   ApiPart,
   ApiRequest,
@@ -70,13 +70,36 @@ export interface Progress {
   signal?: AbortSignal;
 }
 
-export interface LoadOptions extends Progress {
-  /** layers on the GPU; -1: as many as fit */
+/** How the layers of a model are spread over workers, GPUs and RAM (native/addon/model/Spread.h). */
+export interface Spread {
+  /** the last ones, on workers and GPUs; -1: all, but a machine without a GPU keeps a share of what workers take */
   gpuLayers: number;
-  /** with the layers that draft, where the file has some; left out: without */
-  mtp?: boolean;
+  /** layers, from the first on, whose experts stay in RAM; left out: none */
+  expertsInRam?: number;
+  /** of each device: workers, then GPUs; left out or empty: by its memory */
+  shares?: number[];
+  /** weights that lie elsewhere than their layer: a pattern of their names, and the name of a device, '' for RAM */
+  overrides?: { pattern: string; device: string }[];
   /** devices of other machines, which take layers, too; they were greeted before */
   workers?: WorkerDevice[] | undefined;
+}
+
+/** A spread that was found so that it fits, and what it comes to. */
+export interface Found {
+  spread: Spread;
+  placement: Placement;
+}
+
+/** What a GPU or a worker may hold of a model and its context. */
+export interface DeviceRoom {
+  /** of `Engine.memories`, or of the worker */
+  device: string;
+  bytes: number;
+}
+
+export interface LoadOptions extends Progress, Spread {
+  /** with the layers that draft, where the file has some; left out: without */
+  mtp?: boolean;
 }
 
 export interface CalibrateOptions extends Progress, Pick<ContextOptions, 'rope' | 'threads'> {
@@ -333,7 +356,12 @@ export interface Engine {
   /** RAM first, then the GPUs */
   memories(): DeviceMemory[];
   /** what `loadModel` and `createContext` would allocate; reaches no worker */
-  estimate(path: string, gpuLayers: number, options: ContextOptions, workers?: WorkerDevice[]): Promise<MemoryPlan>;
+  estimate(path: string, spread: Spread, options: ContextOptions): Promise<MemoryPlan>;
+  /**
+   * The spread with which no device holds more than its room, RAM apart; of `spread` only the workers matter. Takes seconds where
+   * the vocabulary is large. Code `cancelled`.
+   */
+  fit(path: string, spread: Spread, options: ContextOptions, rooms: DeviceRoom[], signal?: AbortSignal): Promise<Found>;
   /** Codes: `model-missing`, `model-invalid`, `model-unsupported`, `out-of-memory`, `worker-lost`, `cancelled` */
   loadModel(path: string, options: LoadOptions): Promise<Model>;
   /** llama.cpp's log lines, level warn and above; one listener */

@@ -180,9 +180,9 @@ class HubService {
 }
 
 /** Of what fits: whether the GPU, where there is one, has all of it. */
-function gradeOf({ budgets }: ContextFit, gpuLayers: number): FitGrade {
+function gradeOf({ budgets, placement }: ContextFit, gpuLayers: number): FitGrade {
   const hasGpu = budgets.some(({ kind }) => kind !== 'ram');
-  return hasGpu && gpuLayers >= 0 ? 'partial' : 'full';
+  return placement || (hasGpu && gpuLayers >= 0) ? 'partial' : 'full';
 }
 
 const anyLength = ({ marks }: ContextFit) => marks.some(({ nCtx }) => nCtx > 0);

@@ -4,7 +4,6 @@
 #include "context/CacheGuards.h"
 #include "context/Calibration.h"
 #include "errors.h"
-#include "model/Fingerprint.h"
 
 #include "common.h"
 #include "ggml-cpu.h"
@@ -12,7 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <utility>
 
 namespace concertina {
@@ -153,7 +151,8 @@ std::shared_ptr<Context> Context::make(
     context->effective.adapters = context->adapters->used;
     auto draft = std::make_unique<Draft>(options, *context->model, context->rewinds(), core, models);
     std::vector<ggml_type> layersK, layersV;
-    llama_context_params params = paramsFor(options, core, *context, layersK, layersV);
+    llama_context_params & params = context->params;
+    params = paramsFor(options, core, *context, layersK, layersV);
     params.abort_callback = aborted;
     params.abort_callback_data = context.get();
     const LogSink::Capture log;
@@ -354,32 +353,6 @@ Lease shareForApi(const std::shared_ptr<Context> & context) {
     if (context->alone) throw CodedError("busy", "A measurement uses this context", "Wait until it ends, or stop it.");
     context->requests++;
     return Lease(context.get(), [context](Context *) { context->requests--; });
-}
-
-MemoryEstimate Estimator::estimate(const std::string & path, const Spread & spread, const ContextOptions & options) {
-    const std::lock_guard<std::mutex> lock(mutex);
-    const DryModels drafts = [this](const std::string & file, int layers, bool mtp) {
-        return modelFor(lastDraft, file, { layers, {} }, mtp);
-    };
-    const auto context = Context::create(modelFor(last, path, spread, options.loadsMtp()), options, true, drafts);
-    const EffectiveContext & made = context->effective;
-    const auto & [parts, devices] = context->memory();
-    return { parts, made.typeK, made.typeV, made.cacheLayers, made.speculation, made.nCtx, context->model->trained,
-        devices, checksumText(context->model->fingerprint) };
-}
-
-std::shared_ptr<Model> Estimator::modelFor(Kept & kept, const std::string & path, const Spread & spread, bool mtp) {
-    std::error_code error;
-    const auto name = std::filesystem::u8path(path);
-    const auto changed = std::filesystem::last_write_time(name, error).time_since_epoch().count();
-    const std::string key = path + '\n' + std::to_string(changed) + (mtp ? " mtp" : "");
-    if (kept.model && key == kept.key && kept.spread == spread) return kept.model;
-    kept.model.reset();
-    const std::atomic<bool> cancel{ false };
-    kept.model = loadModel(path, spread, true, mtp, cancel, {});
-    kept.key = key;
-    kept.spread = spread;
-    return kept.model;
 }
 
 } // namespace concertina

@@ -103,6 +103,7 @@ public:
 
     const std::shared_ptr<Model> model;
     llama_context * handle = nullptr;
+    llama_context_params params{}; // that it was made with
     EffectiveContext effective;
     // in the cache, of this context's own sequence; others belong to requests of the API, which may take this one's cells too
     std::vector<llama_token> tokens;
@@ -144,36 +145,5 @@ Lease lease(const std::shared_ptr<Context> & context, std::shared_ptr<std::atomi
 
 // The right to send the core a request, likewise; any number beside a job that is not alone.
 Lease shareForApi(const std::shared_ptr<Context> & context);
-
-// What a model and a context would allocate: upstream's dry run, in which nothing is allocated but the state of recurrent
-// layers, for which upstream has no dry run.
-struct MemoryEstimate : PartBytes {
-    EffectiveType typeK, typeV;
-    std::vector<CacheLayer> cacheLayers;
-    EffectiveType speculation;
-    uint32_t nCtx = 0;
-    uint32_t trained = 0;
-    std::vector<DeviceUse> devices;
-    std::string fingerprint; // of the model
-
-    CONCERTINA_FIELDS(weights, kvK, kvV, kvF16, compute, draft, projector, promptCache, promptCacheUsed, typeK, typeV,
-        cacheLayers, speculation, nCtx, trained, devices, fingerprint)
-};
-
-// Keeps the header and vocabulary of the last model and of the last one that drafted, so that a slider can ask again and again.
-struct Estimator {
-    MemoryEstimate estimate(const std::string & path, const Spread & spread, const ContextOptions & options);
-
-private:
-    struct Kept {
-        std::string key;
-        Spread spread;
-        std::shared_ptr<Model> model;
-    };
-    static std::shared_ptr<Model> modelFor(Kept & kept, const std::string & path, const Spread & spread, bool mtp);
-
-    std::mutex mutex;
-    Kept last, lastDraft;
-};
 
 } // namespace concertina

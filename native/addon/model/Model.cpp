@@ -6,7 +6,6 @@
 #include "model/Fingerprint.h"
 
 #include "common.h"
-#include "ggml-cpu.h"
 #include "llama-turbo-calibration.h"
 
 #include <algorithm>
@@ -52,29 +51,6 @@ void checkVocabulary(const llama_vocab * vocab, const std::string & path) {
     require(!wordPieces && llama_vocab_get_add_eos(vocab), llama_vocab_eos(vocab), "for the end");
     require(wordPieces, llama_vocab_sep(vocab), "between two parts");
 }
-
-// Where upstream's loader puts the layers of a model that workers take part in. Its parameters point into this.
-class Placing {
-public:
-    Placing(const Spread & spread, bool dry, llama_model_params & params)
-        : devices(devicesOf(spread, dry)), shares(sharesOf(spread)) {
-        if (devices.empty()) return;
-        const bool anyLocal = std::any_of(devices.begin(), devices.end(), isLocalGpu);
-        devices.push_back(nullptr);
-        shares.resize(std::max(shares.size(), llama_max_devices()));
-        params.devices = devices.data();
-        params.tensor_split = shares.data();
-        // the logits of one token have some hundred times the bytes of what a layer passes on: they are made here
-        if (!anyLocal) params.tensor_buft_overrides = outputHere;
-    }
-
-private:
-    std::vector<ggml_backend_dev_t> devices;
-    std::vector<float> shares;
-    const llama_model_tensor_buft_override outputHere[2] = {
-        { "^(output|token_embd)\\.weight$", ggml_backend_cpu_buffer_type() }, { nullptr, nullptr }
-    };
-};
 
 } // namespace
 
@@ -123,17 +99,10 @@ std::shared_ptr<Model> loadModel(const std::string & path, const Spread & spread
     model->gpuLayersAsked = spread.gpuLayers;
 
     Progress progress{ cancel, report };
-    llama_model_params params = llama_model_default_params();
-    // ggml's AMX buffers take weights whose products they refuse later (not a multiple of 32 outputs, an input that is not
-    // contiguous), and the scheduler aborts: ggml-backend.cpp, cur_backend_id != -1. Seen on a Xeon with AMX, ggml 0.25.1.
-    if (ggml_cpu_has_amx_int8()) params.use_extra_bufts = false;
-    params.n_gpu_layers = spread.gpuLayers;
-    const Placing placing(spread, dry, params);
+    const LoaderParams loader(spread, dry, mtp);
+    llama_model_params params = loader.params;
     params.progress_callback = onProgress;
     params.progress_callback_user_data = &progress;
-    params.no_alloc = dry;
-    params.load_mtp = mtp;
-    if (dry) params.load_mode = LLAMA_LOAD_MODE_NONE;
 
     const LogSink::Capture log;
     model->handle = llama_model_load_from_file(path.c_str(), params);

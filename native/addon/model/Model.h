@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/ChatFormat.h"
-#include "workers/Workers.h"
+#include "model/Spread.h"
 
 #include "llama.h"
 

@@ -54,13 +54,6 @@ Napi::Promise chatTokens(const std::shared_ptr<Model> & model, const Napi::Callb
 
 } // namespace
 
-Spread spreadOf(const Napi::Value & gpuLayers, const Napi::Value & workers) {
-    Spread spread{ readInteger<int>(gpuLayers, "gpuLayers"), {} };
-    if (!workers.IsEmpty() && !workers.IsUndefined())
-        spread.workers = fromJs<std::vector<WorkerDevice>>(workers, "workers");
-    return spread;
-}
-
 Napi::Function ModelHandle::define(Napi::Env env) {
     const auto tokenize = [](const Shared & model, Info call) {
         return model->tokenize(readText(call[0], "text"), call[1].ToBoolean(), call[2].ToBoolean());
@@ -98,7 +91,7 @@ Napi::Function ModelHandle::define(Napi::Env env) {
 
 Napi::Promise ModelHandle::load(const Napi::CallbackInfo & info) {
     const std::string path = readText(info[0], "path");
-    const Spread spread = spreadOf(info[1], info[5]);
+    const Spread spread = fromJs<Spread>(info[1], "spread");
     const CancelFlag cancel = Cancellation::flagOf(info[3]);
     const bool mtp = info[4].ToBoolean();
     auto progress = emitterFor<float>(info[2]);

@@ -15,9 +15,6 @@ namespace concertina {
 // `problems`: left out where nothing is loaded
 ContextOptions contextOptions(const Napi::Value & options, const Napi::Value & problems = {});
 
-// `workers`: left out where there are none
-Spread spreadOf(const Napi::Value & gpuLayers, const Napi::Value & workers);
-
 // A hold on an object of the engine, until `dispose`.
 template <typename Self, typename Held> class Handle : public Napi::ObjectWrap<Self> {
 public:

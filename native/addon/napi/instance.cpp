@@ -1,7 +1,7 @@
 #include "napi/instance.h"
 
 #include "LogSink.h"
-#include "context/Context.h"
+#include "context/Estimator.h"
 #include "errors.h"
 #include "machine/Kernels.h"
 

@@ -29,7 +29,7 @@ private:
     bool closing = false;
 };
 
-struct Estimator;
+class Estimator;
 
 struct Instance {
     Napi::FunctionReference modelHandle;

@@ -112,10 +112,9 @@ std::vector<ggml_backend_dev_t> localGpus() {
 
 } // namespace
 
-std::vector<ggml_backend_dev_t> devicesOf(const Spread & spread, bool dry) {
-    if (spread.workers.empty()) return {};
+std::vector<ggml_backend_dev_t> devicesOf(const std::vector<WorkerDevice> & workers, bool dry) {
     std::vector<ggml_backend_dev_t> devices;
-    for (const WorkerDevice & worker : spread.workers) {
+    for (const WorkerDevice & worker : workers) {
         ggml_backend_dev_t device = dry ? paperDevice(worker) : connected(worker);
         const std::lock_guard<std::mutex> lock(knownMutex);
         std::unique_ptr<WorkerDevice> & known = knownWorkers()[device];
@@ -126,17 +125,6 @@ std::vector<ggml_backend_dev_t> devicesOf(const Spread & spread, bool dry) {
     const std::vector<ggml_backend_dev_t> local = localGpus();
     devices.insert(devices.end(), local.begin(), local.end());
     return devices;
-}
-
-std::vector<float> sharesOf(const Spread & spread) {
-    std::vector<float> shares;
-    for (const WorkerDevice & worker : spread.workers) shares.push_back(static_cast<float>(worker.free));
-    for (ggml_backend_dev_t device : localGpus()) {
-        size_t free = 0, total = 0;
-        ggml_backend_dev_memory(device, &free, &total);
-        shares.push_back(static_cast<float>(total)); // what is free changes between an estimate and the load
-    }
-    return shares;
 }
 
 const WorkerDevice * workerOf(ggml_backend_dev_t device) {

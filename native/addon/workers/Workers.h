@@ -26,23 +26,12 @@ struct WorkerDevice {
     bool operator==(const WorkerDevice & other) const { return fields() == other.fields(); }
 };
 
-// How the layers of a model are spread: `gpuLayers` of them over the workers and then the GPUs of this machine, negative: all.
-struct Spread {
-    int gpuLayers = 0;
-    std::vector<WorkerDevice> workers;
-
-    bool operator==(const Spread & other) const { return gpuLayers == other.gpuLayers && workers == other.workers; }
-};
-
 // What the two sides must have in common: a hash of everything that decides what an operation does and how it is sent.
 extern const char * const buildHash;
 
-// The devices for upstream's loader, workers first, which sends the least over the network. Dry ones allocate nothing and reach no
-// worker. Empty: the loader chooses by itself, as without workers. Throws `worker-lost` for a worker that does not answer.
-std::vector<ggml_backend_dev_t> devicesOf(const Spread & spread, bool dry);
-
-// By the memory that each has; of the same order.
-std::vector<float> sharesOf(const Spread & spread);
+// The devices for upstream's loader: workers first, which sends the least over the network, then the GPUs of this machine. Dry
+// workers allocate nothing and are not reached. Throws `worker-lost` for one that does not answer.
+std::vector<ggml_backend_dev_t> devicesOf(const std::vector<WorkerDevice> & workers, bool dry);
 
 // nullptr: a device of this machine
 const WorkerDevice * workerOf(ggml_backend_dev_t device);

@@ -278,6 +278,8 @@ export const defaultContext: ContextSettings = {
   recentTokens: usualRecentTokens,
   threads: 0,
   gpuLayers: -1,
+  expertsInRam: -1,
+  deviceShares: [],
   batch: 512,
   rope: 'model',
   speculation: 'ngram',

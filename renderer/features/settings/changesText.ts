@@ -13,6 +13,8 @@ const labels: Record<keyof ContextSettings, MessageDescriptor> = {
   recentTokens: msg`Recent tokens at 8 bits`,
   threads: msg`Threads`,
   gpuLayers: msg`GPU layers`,
+  expertsInRam: msg`Experts in RAM`,
+  deviceShares: msg`Split over devices`,
   batch: msg`Batch`,
   rope: msg`Longer than trained`,
   speculation: msg`Drafting`,
@@ -57,10 +59,14 @@ function print(
   value: ContextSettings[keyof ContextSettings] | undefined,
   models: readonly Named[],
 ): string {
-  if (Array.isArray(value))
-    return value.map(({ model, scale }) => adapterText(nameIn(models, model), scale)).join(', ') || t`none`;
+  if (key === 'deviceShares') return String(value) || t`auto`;
+  if (key === 'adapters') {
+    const adapters = (value ?? []) as ContextSettings['adapters'];
+    return adapters.map(({ model, scale }) => adapterText(nameIn(models, model), scale)).join(', ') || t`none`;
+  }
   if (key === 'nCtx' && value === autoContext) return t`auto`;
-  if ((key === 'threads' && value === 0) || (key === 'gpuLayers' && value === -1)) return t`auto`;
+  const isAuto = key === 'threads' ? value === 0 : value === -1;
+  if (isAuto && (key === 'threads' || key === 'gpuLayers' || key === 'expertsInRam')) return t`auto`;
   if (key === 'recentTokens' && value === 0) return t`off`;
   if (key === 'draftModel') return value === '' ? t`none` : nameIn(models, String(value));
   if (key === 'projector') return value === '' ? t`off` : String(value).replace(/^.*[\\/]/, '');

@@ -43,7 +43,7 @@ describe('a list of types', () => {
     expect(typeK).toEqual({ asked: 'auto:3.75', effective: 'auto:3.75', reason: '' });
     expect(typeV).toEqual(typeK);
     expect(centring.reasonK).toContain('calibrated');
-    const estimate = await engine().estimate(tinyModel, 0, options);
+    const estimate = await engine().estimate(tinyModel, { gpuLayers: 0 }, options);
     expect(estimate.cacheLayers).toEqual(cacheLayers);
     const { kvK, kvV, kvF16 } = context.memory().parts;
     expect(bytesOf(estimate)).toBe(kvK + kvV);

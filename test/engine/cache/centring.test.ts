@@ -46,7 +46,7 @@ describe('a K projection with a bias', () => {
     const reason = expect.stringContaining('until the model is calibrated');
     expect(before.effective.typeK).toEqual({ asked: 'turbo4', effective: 'q8_0', reason });
     // an estimate is of a model that will have been
-    const { kvK } = await engine().estimate(file, 0, turbo);
+    const { kvK } = await engine().estimate(file, { gpuLayers: 0 }, turbo);
     expect(kvK).toBe((before.memory().parts.kvK * 4.25) / 8.5);
     expect(model.wantsCalibration(turbo)).toBe(true);
     expect(model.wantsCalibration({ ...turbo, typeK: 'q8_0' })).toBe(false);

@@ -33,7 +33,7 @@ it('takes the bytes of its rows, which the estimate knows, and brings prediction
   expect(parts.kvK - without.kvK).toBe(bytesAt8Bits(windowCells));
   expect(parts.kvV - without.kvV).toBe(bytesAt8Bits(windowCells));
   expect(parts.kvF16).toBe(without.kvF16);
-  const estimate = await engine().estimate(tinyModel, 0, turbo());
+  const estimate = await engine().estimate(tinyModel, { gpuLayers: 0 }, turbo());
   expect([estimate.kvK, estimate.kvV, estimate.compute]).toEqual([parts.kvK, parts.kvV, parts.compute]);
   expect(estimate.devices).toEqual(
     recent.memory().devices.map((device) => expect.objectContaining({ name: device.name, context: device.context })),

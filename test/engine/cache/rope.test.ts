@@ -94,7 +94,7 @@ describe('rope', () => {
 
   it('estimates follow the choice, and unknown ones are refused', async () => {
     const kvOf = async (rope: 'model' | 'yarn') => {
-      const { kvK, kvV } = await engine().estimate(tinyModel, 0, contextOptions({ nCtx: twice, rope }));
+      const { kvK, kvV } = await engine().estimate(tinyModel, { gpuLayers: 0 }, contextOptions({ nCtx: twice, rope }));
       return kvK + kvV;
     };
     const cut = await kvOf('model');

@@ -85,7 +85,7 @@ describe('layers of the model that draft (MTP)', () => {
       const made = context.memory().parts;
       expect(made.draft).toMatchObject({ weights: 0, kv: (made.kvK + made.kvV) / 2 });
       expect(made.draft.compute).toBeGreaterThan(0);
-      expect(await engine().estimate(file, 0, options)).toMatchObject(made);
+      expect(await engine().estimate(file, { gpuLayers: 0 }, options)).toMatchObject(made);
       const plain = await model.createContext(drafting({ speculation: 'off', ...more }));
       const write = greedy({ maxTokens: 40, ignoreEnd: true });
       const prompt = model.tokenize(filler(8));
@@ -95,8 +95,8 @@ describe('layers of the model that draft (MTP)', () => {
       await context.dispose();
       await plain.dispose();
     }
-    const without = await engine().estimate(file, 0, drafting({ speculation: 'off' }));
-    const layers = await engine().estimate(file, 0, drafting({ speculation: 'mtp' }));
+    const without = await engine().estimate(file, { gpuLayers: 0 }, drafting({ speculation: 'off' }));
+    const layers = await engine().estimate(file, { gpuLayers: 0 }, drafting({ speculation: 'mtp' }));
     expect(layers.weights).toBeGreaterThan(without.weights);
   });
 
@@ -131,7 +131,7 @@ describe('a model that drafts', () => {
     for (const more of [{}, { slots: 4, api: true }, { nCtx: 4096, typeK: 'q8_0', typeV: 'f16', batch: 128 }]) {
       const plain = await model.createContext(drafting({ ...more, speculation: 'off' }));
       const context = await model.createContext(drafting(more));
-      const dry = await engine().estimate(tinyModel, 0, drafting(more));
+      const dry = await engine().estimate(tinyModel, { gpuLayers: 0 }, drafting(more));
       const made = context.memory().parts;
       expect(dry).toMatchObject(made);
       const { kvK, kvV, weights } = made;
@@ -191,10 +191,10 @@ describe('a model that drafts', () => {
     expect(context.effective.draft).toMatchObject({ file: path.basename(tinyModel), typeK: { effective: 'f16' } });
     const made = context.memory().parts;
     expect(made.draft.kv).toBe(made.kvK + made.kvV);
-    expect(await engine().estimate(tinyModel, 0, contextOptions({ core }))).toMatchObject(made);
+    expect(await engine().estimate(tinyModel, { gpuLayers: 0 }, contextOptions({ core }))).toMatchObject(made);
     expect((await answer(context, question())).result.drafts.accepted).toBeGreaterThan(0);
     const other = contextOptions({ core: ['-md', smallModel] });
-    expect(await refusal(engine().estimate(tinyModel, 0, other))).toMatchObject({
+    expect(await refusal(engine().estimate(tinyModel, { gpuLayers: 0 }, other))).toMatchObject({
       code: 'context-invalid',
       message: expect.stringContaining('another vocabulary'),
     });
@@ -214,7 +214,7 @@ describe('what cannot draft gives way to the text, with the reason', () => {
   it('and not where options of llama-server name it', async () => {
     const core = ['-md', deep()];
     const said = { code: 'context-invalid', message: expect.stringMatching(/The draft model .* 513 layers/) };
-    expect(await refusal(engine().estimate(tinyModel, 0, contextOptions({ core })))).toMatchObject(said);
+    expect(await refusal(engine().estimate(tinyModel, { gpuLayers: 0 }, contextOptions({ core })))).toMatchObject(said);
     expect(await refusal((await loadTiny()).createContext(contextOptions({ core })))).toMatchObject(said);
   });
 
@@ -242,7 +242,10 @@ describe('what cannot draft gives way to the text, with the reason', () => {
     expect(draft.typeK.effective).toBe('');
     const plain = await model.createContext(drafting({ speculation: 'ngram' }));
     expect(context.memory().parts).toEqual(plain.memory().parts);
-    expect(await engine().estimate(tinyModel, 0, options)).toMatchObject({ ...plain.memory().parts, speculation });
+    expect(await engine().estimate(tinyModel, { gpuLayers: 0 }, options)).toMatchObject({
+      ...plain.memory().parts,
+      speculation,
+    });
   });
 
   it('types that its heads cannot have are others, with the reason, and drafts that are all wrong change nothing', async () => {
@@ -254,7 +257,9 @@ describe('what cannot draft gives way to the text, with the reason', () => {
     expect(speculation).toEqual({ asked: 'draft', effective: 'draft', reason: '' });
     expect(draft.typeK).toMatchObject({ asked: 'turbo4', reason: expect.stringMatching(/./) });
     expect(draft.typeK.effective).not.toBe('turbo4');
-    expect(await engine().estimate(tinyModel, 0, drafting({ draftModel: file }))).toMatchObject(drafted.memory().parts);
+    expect(await engine().estimate(tinyModel, { gpuLayers: 0 }, drafting({ draftModel: file }))).toMatchObject(
+      drafted.memory().parts,
+    );
     const { result } = await answer(drafted, question());
     expect(result.text).toBe((await answer(context, question())).result.text);
     expect(result.drafts.drafted).toBeGreaterThan(result.drafts.accepted);

@@ -111,7 +111,7 @@ it('takes no memory of its own: not when it is loaded, and not in the estimate',
       const context = await model.createContext(options);
       const made = context.memory().parts;
       await context.dispose();
-      const { weights, kvK, kvV, kvF16, compute } = await engine().estimate(tinyModel, 0, options);
+      const { weights, kvK, kvV, kvF16, compute } = await engine().estimate(tinyModel, { gpuLayers: 0 }, options);
       return { made, planned: { weights, kvK, kvV, kvF16, compute } };
     };
     const [off, ngram] = [await bytes('off'), await bytes('ngram')];

@@ -53,7 +53,7 @@ describe('memory', () => {
     const context = await model.createContext(options);
     const plain = await model.createContext({ ...options, adapters: [] });
     const { parts, devices } = context.memory();
-    expect(await engine().estimate(tinyModel, 0, options)).toMatchObject(parts);
+    expect(await engine().estimate(tinyModel, { gpuLayers: 0 }, options)).toMatchObject(parts);
     if (changes === wide) expect(parts.compute).toBeGreaterThan(plain.memory().parts.compute);
     const [one] = context.effective.adapters;
     expect(one).toMatchObject({ file: 'tiny-lora.gguf', scale: expect.closeTo(scale), byOption: false });
@@ -106,7 +106,7 @@ describe('what does not fit is refused with the reason, by the estimate as by th
   ])('%s', async (_, changes, message) => {
     const options = contextOptions(adapted(1, changes));
     const said = { code: 'context-invalid', message: expect.stringMatching(message) };
-    expect(await refusal(engine().estimate(tinyModel, 0, options))).toMatchObject(said);
+    expect(await refusal(engine().estimate(tinyModel, { gpuLayers: 0 }, options))).toMatchObject(said);
     const failed = await refusal((await loadTiny()).createContext(options));
     expect(failed).toMatchObject(said);
     expect((failed as Error).message).toMatch(/^The adapter tiny-lora\.gguf cannot be used\. (?!.*\/tmp)/);

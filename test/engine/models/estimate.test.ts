@@ -43,7 +43,11 @@ async function allocated(model: Model, options: ContextOptions) {
 }
 
 async function estimated(file: string, options: ContextOptions) {
-  const { kvK, kvV, kvF16, typeK, typeV, nCtx, weights, compute } = await engine().estimate(file, 0, options);
+  const { kvK, kvV, kvF16, typeK, typeV, nCtx, weights, compute } = await engine().estimate(
+    file,
+    { gpuLayers: 0 },
+    options,
+  );
   return { kvK, kvV, kvF16, types: [typeK, typeV], nCtx, rest: weights + compute };
 }
 
@@ -87,7 +91,7 @@ describe('beside the shapes', () => {
     const context = await model.createContext(options);
     expect(context.effective.centring).toMatchObject({ k: true, v: true });
     const real = context.memory().parts;
-    const dry = await engine().estimate(tinyModel, 0, options);
+    const dry = await engine().estimate(tinyModel, { gpuLayers: 0 }, options);
     expect([dry.kvK, dry.kvV]).toEqual([real.kvK, real.kvV]);
     const total = real.weights + real.kvK + real.kvV + real.compute;
     expect(Math.abs(dry.weights + dry.compute - real.weights - real.compute) / total).toBeLessThan(0.1);
@@ -103,7 +107,7 @@ describe('beside the shapes', () => {
     const options = contextOptions({ nCtx: 65_536 });
     const before = anonymous();
     const context = await model.createContext(options);
-    const { kvK, kvV } = await engine().estimate(file, 0, options);
+    const { kvK, kvV } = await engine().estimate(file, { gpuLayers: 0 }, options);
     const taken = anonymous() - before;
     await context.dispose();
     // buffers of the computation are not touched before the first token

@@ -260,7 +260,7 @@ it('the process that looks at files says of a model what the engine allocates fo
     expect(Math.abs(estimate.weights + estimate.compute - weights - compute) / (weights + compute)).toBeLessThan(0.1);
     const here = await engine().estimate(
       tinyModel,
-      -1,
+      { gpuLayers: -1 },
       contextOptions({
         ...{ nCtx: 4096, typeK, typeV, rope: 'model', speculation: 'ngram', recentTokens: usualRecentTokens },
       }),

@@ -26,7 +26,7 @@ it('of the architectures that are said to rotate whole heads, llama.cpp asserts 
 
 it('a file that was looked at for an estimate is looked at again when it has changed', async () => {
   const file = path.join(temporaryFolder(), 'model.gguf');
-  const estimate = () => engine().estimate(file, 0, contextOptions());
+  const estimate = () => engine().estimate(file, { gpuLayers: 0 }, contextOptions());
   writeChanged(readGguf(tinyModel), file, {});
   const first = await estimate();
   expect(await estimate()).toEqual(first);

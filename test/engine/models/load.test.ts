@@ -117,7 +117,7 @@ describe('bad files', () => {
     expect(inspected).toMatchObject({ code, message, hint: expect.stringMatching(/\w/) });
     expect((inspected as Error).message).toContain(said);
     expect(await refusal(engine().loadModel(file, { gpuLayers: 0 }))).toMatchObject({ code });
-    expect(await refusal(engine().estimate(file, 0, contextOptions()))).toMatchObject({ code });
+    expect(await refusal(engine().estimate(file, { gpuLayers: 0 }, contextOptions()))).toMatchObject({ code });
   });
 
   it.each([

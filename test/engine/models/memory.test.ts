@@ -13,7 +13,7 @@ const sides = /K \((\w+)\): +([\d.]+) MiB, V \((\w+)\): +([\d.]+) MiB/;
 async function logOf(options: ReturnType<typeof contextOptions>): Promise<string> {
   const lines: string[] = [];
   raw.setLogListener((_, text) => lines.push(text), 'info');
-  const model = await raw.loadModel(tinyModel, 0, () => {}, new raw.Cancellation());
+  const model = await raw.loadModel(tinyModel, { gpuLayers: 0 }, () => {}, new raw.Cancellation());
   const context = await model.createContext(options, { draft: '', projector: '', adapters: [] });
   await context.dispose();
   await model.dispose();
@@ -62,7 +62,11 @@ describe('memory', () => {
     for (const options of cases) {
       const context = await model.createContext(options);
       const { typeK, typeV } = context.effective;
-      expect(await engine().estimate(tinyModel, 0, options)).toMatchObject({ ...context.memory().parts, typeK, typeV });
+      expect(await engine().estimate(tinyModel, { gpuLayers: 0 }, options)).toMatchObject({
+        ...context.memory().parts,
+        typeK,
+        typeV,
+      });
     }
   });
 
@@ -72,7 +76,7 @@ describe('memory', () => {
     const context = await model.createContext(options);
     const before = context.memory().parts;
     expect(before).toMatchObject({ promptCache: 3 * MiB, promptCacheUsed: 0 });
-    const dry = await engine().estimate(tinyModel, 0, options);
+    const dry = await engine().estimate(tinyModel, { gpuLayers: 0 }, options);
     expect(dry).toMatchObject(before);
     expect(ramOf(dry.devices) - ramOf(context.memory().devices)).toBe(3 * MiB);
     // what an idle slot holds is kept when the other one gets work
@@ -92,7 +96,7 @@ describe('memory', () => {
 
   it('leaves the limit to an option of llama-server, and says so where that sets none', async () => {
     const of = (size: string) => contextOptions({ api: true, promptCache: MiB, core: ['--cache-ram', size] });
-    expect(await engine().estimate(tinyModel, 0, of('5'))).toMatchObject({ promptCache: 5 * MiB });
+    expect(await engine().estimate(tinyModel, { gpuLayers: 0 }, of('5'))).toMatchObject({ promptCache: 5 * MiB });
     const context = await (await loadTiny()).createContext(of('-1'));
     expect(context.memory().parts.promptCache).toBe(0);
     expect(context.effective.notes).toEqual([expect.stringContaining('no limit')]);

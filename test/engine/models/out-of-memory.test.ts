@@ -46,7 +46,7 @@ describe.runIf(process.platform === 'linux')('an allocation that fails', () => {
   it('names the KV cache or the compute buffers, and the model still works', async () => {
     const file = writeShape(temporaryFolder(), shapeOf('llama-3.1-8b'));
     const options = contextOptions({ nCtx: 65_536 });
-    const { kvK, kvV, compute } = await engine().estimate(file, 0, options);
+    const { kvK, kvV, compute } = await engine().estimate(file, { gpuLayers: 0 }, options);
     const model = await engine().loadModel(file, { gpuLayers: 0 });
     onTestFinished(() => model.dispose());
     const before = statusOf('RssAnon');

@@ -129,7 +129,7 @@ describe('memory', () => {
       const options = seeing(more);
       const context = await model.createContext(options);
       const plain = await model.createContext({ ...options, projector: '' });
-      const dry = await engine().estimate(tinyModel, 0, options);
+      const dry = await engine().estimate(tinyModel, { gpuLayers: 0 }, options);
       const { parts, devices } = context.memory();
       expect(dry).toMatchObject(parts);
       const weights = fs.statSync(options.projector ?? '').size;

@@ -59,7 +59,7 @@ it.each([
   expect(effective.typeK.effective).toBe(alone.context.effective.typeK.effective);
   expect(effective.typeV.effective).toBe(alone.context.effective.typeV.effective);
 
-  const estimate = await engine().estimate(tinyModel, all, optionsOf(type), workers);
+  const estimate = await engine().estimate(tinyModel, { gpuLayers: all, workers }, optionsOf(type));
   const { devices } = split.context.memory();
   const here = devices.filter(({ kind }) => kind === 'worker').map(({ name }) => name);
   expect(here.sort()).toEqual(workers.map(({ name }) => name));
@@ -99,7 +99,7 @@ it('a device that is no CPU is asked what it can compute', async () => {
   const front = (await startWorkers(1))[0];
   const workers = (await devicesOf(front ? [front] : [])).map((one) => ({ ...one, cpu: false }));
   const asked = vi.spyOn(front as unknown as { answerTo(line: string): unknown }, 'answerTo');
-  const { devices } = await engine().estimate(tinyModel, all, optionsOf('turbo4'), workers);
+  const { devices } = await engine().estimate(tinyModel, { gpuLayers: all, workers }, optionsOf('turbo4'));
   expect(devices.find(({ kind }) => kind === 'worker')?.context).toBeGreaterThan(0);
   const before = asked.mock.calls.length;
   expect(before).toBeGreaterThan(0);

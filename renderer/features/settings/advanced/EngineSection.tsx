@@ -23,11 +23,11 @@ import { Select } from '../../../ui/Select';
 import { nameIn, ropeNames, speculationNames } from '../changesText';
 import { useTrained } from '../memory/CacheSection';
 import { useFit } from '../useFit';
+import { LayersFields } from './LayersFields';
 
 export function EngineSection() {
   const context = useApp(useShallow(selectEditedContext));
   const cores = useApp(selectCapabilities)?.physicalCores;
-  const layers = useApp(selectLoadedModel)?.layers;
   const { settings } = useActions();
   const { problem } = useFit(context);
   if (!context) return null;
@@ -78,28 +78,7 @@ export function EngineSection() {
           onCommit={(threads) => edit({ threads: threads ?? 0 })}
         />
       </Field>
-      <Field
-        label={t`GPU layers`}
-        htmlFor="settings-gpu-layers"
-        inline
-        help={
-          layers
-            ? t`Empty: as many of the ${layers} layers as fit. With 0 all stay on the CPU.`
-            : t`Empty: as many as fit. With 0 all stay on the CPU.`
-        }
-      >
-        <NumberField
-          id="settings-gpu-layers"
-          data-testid="settings-gpu-layers"
-          placeholder={t`auto`}
-          nullable
-          integer
-          min={0}
-          max={limits.maxGpuLayers}
-          value={context.gpuLayers < 0 ? null : context.gpuLayers}
-          onCommit={(gpuLayers) => edit({ gpuLayers: gpuLayers ?? -1 })}
-        />
-      </Field>
+      <LayersFields context={context} />
       <Field
         label={t`Batch`}
         htmlFor="settings-batch"

@@ -1,6 +1,7 @@
 import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import type { MemoryEstimate } from '../../../../electron/contract/engine';
+import { placementText } from '../../../../electron/contract/fallbacks';
 import type { Budget, ContextFit } from '../../../../electron/contract/fit';
 import { allocatedBytes, draftBytes, projectorBytes } from '../../../../electron/contract/lib/memory';
 import { cx } from '../../../ui/cx';
@@ -115,6 +116,11 @@ function MemoryNeed({ fit, stale }: { fit: ContextFit; stale: boolean }) {
           </div>
         )}
       </dl>
+      {fit.placement && (
+        <p className="mt-2.5 leading-relaxed text-warn" data-testid="memory-placement">
+          {placementText(fit.placement)} {cacheText(fit)}
+        </p>
+      )}
       {fit.budgets.map((budget) => (
         <BudgetBar key={`${budget.kind} ${budget.name}`} budget={budget} alone={fit.budgets.length === 1} />
       ))}
@@ -138,6 +144,13 @@ function BudgetBar({ budget, alone }: { budget: Budget; alone: boolean }) {
       </p>
     </div>
   );
+}
+
+/** "KV cache: 2.10 GiB in NVIDIA RTX 4090 (Vulkan0), 310 MiB in RAM." */
+function cacheText({ devices = [] }: ContextFit): string {
+  const holding = devices.filter(({ context }) => context > 0);
+  const list = holding.map(({ name, context }) => t`${formatBytes(context)} in ${name}`).join(', ');
+  return list && t`KV cache: ${list}.`;
 }
 
 // Memory that a load needs, in parts and in words.

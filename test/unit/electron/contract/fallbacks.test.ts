@@ -6,7 +6,7 @@ import { usualRecentTokens } from '@/electron/contract/settings';
 import { effective, capabilities as samples } from '@/test/fixtures/samples';
 
 const capabilities: Capabilities = { ...samples, simd: 'avx2', simdBest: 'avx2', simdWeights: 'avx2' };
-const context: LoadedContext = { ...effective, calibration: '', auto: null, fingerprint: 'f1' };
+const context: LoadedContext = { ...effective, calibration: '', auto: null, placement: null, fingerprint: 'f1' };
 const gpu = { backend: 'Metal', name: 'Apple M3', memoryBytes: 16e9 };
 const mac: Capabilities = {
   ...{ ...capabilities, backend: 'Metal', chipFamily: 'Apple9', gpuBackends: ['Metal'], gpus: [gpu] },
@@ -51,6 +51,12 @@ it.each<[string, Partial<LoadedContext>, Partial<Capabilities>, RegExp | null]>(
   ['a GPU is used in part', part, mac, /^gpu-part: .*\b5 of 9 /],
   ['a GPU is used less than asked', { ...part, gpuLayersAsked: 6 }, mac, /^gpu-part: .*\b5 of 9 .*\b6\. /],
   ['a GPU is used in part, as asked', { ...part, gpuLayersAsked: 5 }, mac, null],
+  [
+    'layers were placed so that they fit',
+    { ...onGpu, placement: { layers: 9, gpuLayers: 9, expertsInRam: 4, expertsInPart: 1, workers: false } },
+    mac,
+    /^gpu-part: .* 9 of 9 .* 4 of these .* of one /,
+  ],
   ['layers of the GPU have their attention on the CPU', { ...onGpu, attention }, mac, /^attention-cpu: .*\b7 layers/],
   ['K is of another type', { typeK: turbo('q8_0', 'of a bias') }, {}, /^type-k: .*q8_0 .*turbo4.* Of a bias\. .*q8_0/],
   ['V is f16 without attention', { ...noFlash, typeV: turbo('f16', 'V needs it') }, {}, /^type-v: .*attention to Auto/],

@@ -20,7 +20,7 @@ function setUp() {
   const engine = createFakeEngine();
   const loads = vi.spyOn(engine, 'loadModel');
   const beforeLoss = vi.fn(async () => undefined);
-  const checkMemory = vi.fn<LoadSteps['checkMemory']>(async () => ({ core: {}, auto: null }));
+  const checkMemory = vi.fn<LoadSteps['checkMemory']>(async () => ({ core: {}, found: null, auto: null }));
   const runs = new Set<AbortController>();
   const holder = new ModelHolder(() => engine, {
     beforeFree: async () => {
@@ -58,7 +58,7 @@ test('models that are lent in turn: each has the time of its load, and the weigh
   expect(await loadMs(second)).toBeNull();
   checkMemory.mockImplementation(async () => {
     expect(() => holder.requireModel()).toThrow(expect.objectContaining({ code: 'model-missing' }));
-    return { core: {}, auto: null };
+    return { core: {}, found: null, auto: null };
   });
   expect(await loadMs(first)).toBeGreaterThan(0);
 });
@@ -110,7 +110,7 @@ test('a load ends the loan, whether it runs or waits', async () => {
 test('a context of the length Auto is as long as the check says, and says so; what was read has a place in the next one', async () => {
   const { holder, checkMemory, load } = setUp();
   const auto = { nCtx: 4096, end: 'memory' as const, spare: 7 };
-  checkMemory.mockResolvedValue({ core: {}, auto });
+  checkMemory.mockResolvedValue({ core: {}, found: null, auto });
   const path = fileOf('a.gguf');
   const asked = () => checkMemory.mock.calls.at(-1)?.[0].atLeast;
   const { context } = await load(path);
@@ -122,10 +122,10 @@ test('a context of the length Auto is as long as the check says, and says so; wh
   // the cells of another model are none of its
   await load(fileOf('b.gguf'));
   expect(asked()).toBe(0);
-  checkMemory.mockResolvedValue({ core: {}, auto: null });
+  checkMemory.mockResolvedValue({ core: {}, found: null, auto: null });
   expect((await load(path)).context.auto).toBeNull();
   // an option of llama-server for the core decides
-  checkMemory.mockResolvedValue({ core: {}, auto });
+  checkMemory.mockResolvedValue({ core: {}, found: null, auto });
   vi.spyOn(holder.requireModel(), 'createContext').mockImplementationOnce(async (asked) =>
     holder.requireModel().createContext({ ...asked, nCtx: 512 }),
   );

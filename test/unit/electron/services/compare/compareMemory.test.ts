@@ -4,7 +4,7 @@ import type { CompareRun } from '@/electron/contract/compare/compare';
 import type { OperationInput } from '@/electron/contract/contract';
 import { say } from '@/electron/contract/lib/language';
 import type { CacheType } from '@/electron/contract/settings';
-import { reserveOf } from '@/electron/engine/budgets';
+import { reserveOf } from '@/electron/engine/fit/budgets';
 import { freeMemory } from '@/electron/engine/memory';
 import type { Context, Engine, Model } from '@/electron/engine/native/types';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';

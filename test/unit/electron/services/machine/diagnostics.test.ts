@@ -51,7 +51,7 @@ it.each([
   ['SIMD: scalar (weights scalar, processor avx2)'],
   ['llama.cpp: v0.5.0'],
   ['Context: nCtx 0, typeK turbo4, typeV turbo4, flashAttention auto, recentTokens '],
-  [', threads 0, gpuLayers -1, batch 512, rope '],
+  [', threads 0, gpuLayers -1, expertsInRam -1, deviceShares , batch 512, rope '],
   ['Sampling: temperature 0.7'],
   ['Kind: qwen3, Q8_0, 28000000 parameters, 30.0 MB'],
   ['Tokens: 8192 (asked 8192), 77 used'],

@@ -1,10 +1,10 @@
 /** What a load needs of each memory of the machine, what that memory can give, and the text of a refusal. */
-import type { LoadRequest } from '../contract/engineContract';
-import { ConcertinaError, sizeText } from '../contract/errors';
-import type { Budget, DeviceUse, MachineMemory } from '../contract/fit';
-import { limits } from '../contract/limits';
-import { BudgetTooSmall } from './cacheBudget/budgetTypes';
-import type { MemoryPlan } from './native/types';
+import type { LoadRequest } from '../../contract/engineContract';
+import { ConcertinaError, sizeText } from '../../contract/errors';
+import type { Budget, DeviceMemory, DeviceUse, MachineMemory } from '../../contract/fit';
+import { limits } from '../../contract/limits';
+import { BudgetTooSmall } from '../cacheBudget/budgetTypes';
+import type { DeviceRoom, MemoryPlan } from '../native/types';
 
 const MiB = 1024 * 1024;
 
@@ -40,15 +40,30 @@ export function budgetsOf(needs: DeviceUse[], { ram, memories, held }: MachineMe
     const memory = memories.find((candidate) => candidate.name === name);
     // a GPU that does not report its memory cannot be checked
     if (kind === 'ram' || !memory?.total) continue;
-    const { free, total } = memory;
-    const given = sum(
-      held.filter((use) => use.name === name),
-      bytesOf,
-    );
-    const available = left(Math.min(total, (free ?? 0) + given), reserveOf(kind, total));
-    budgets.push({ kind, name, needed: bytesOf(need), available, total });
+    budgets.push({ kind, name, needed: bytesOf(need), available: availableIn(memory, held), total: memory.total });
   }
   return budgets;
+}
+
+/** Of a GPU or a worker: bytes that a load may take. */
+function availableIn({ name, kind, free, total }: DeviceMemory, held: DeviceUse[]): number {
+  const given = sum(
+    held.filter((use) => use.name === name),
+    bytesOf,
+  );
+  return left(Math.min(total, (free ?? 0) + given), reserveOf(kind, total));
+}
+
+/**
+ * What each GPU and worker may hold, in coarse steps: what other programs take changes all the time, and a load shall put the layers
+ * where the estimate before it did.
+ */
+export function roomsOf({ memories, held }: MachineMemory): DeviceRoom[] {
+  const known = memories.filter(({ kind, total }) => kind !== 'ram' && total > 0);
+  return known.map((memory) => {
+    const coarse = Math.max(1, memory.total / 128);
+    return { device: memory.name, bytes: Math.floor(Math.floor(availableIn(memory, held) / coarse) * coarse) };
+  });
 }
 
 export function allFit(budgets: Budget[]): boolean {

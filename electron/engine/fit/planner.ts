@@ -4,25 +4,22 @@
  * or buffer is allocated.
  */
 
-import { statSync } from 'node:fs';
 import { msg } from '@lingui/core/runtime-macro';
-import type { ComparePlan } from '../contract/compare/compare';
-import type { AutoLength, MemoryEstimate } from '../contract/engine';
-import type { ApiSettings, FitRequest, LoadRequest } from '../contract/engineContract';
-import { ConcertinaError, messageOf } from '../contract/errors';
+import type { ComparePlan } from '../../contract/compare/compare';
+import type { AutoLength, MemoryEstimate } from '../../contract/engine';
+import type { FitRequest, LoadRequest } from '../../contract/engineContract';
+import { ConcertinaError, messageOf } from '../../contract/errors';
 import {
-  allocationOf,
   type Budget,
   type ContextFit,
   type DeviceUse,
   type FitMark,
   type MachineMemory,
   requestedLength,
-} from '../contract/fit';
-import { allocatedBytes } from '../contract/lib/memory';
-import { SerialQueue } from '../contract/lib/serialQueue';
-import { limits } from '../contract/limits';
-import { spareBytes } from '../contract/machine';
+} from '../../contract/fit';
+import { allocatedBytes } from '../../contract/lib/memory';
+import { limits } from '../../contract/limits';
+import { spareBytes } from '../../contract/machine';
 import {
   autoContext,
   type CacheChoice,
@@ -31,12 +28,14 @@ import {
   cacheTypes,
   isBudget,
   usualContext,
-} from '../contract/settings';
-import { allFit, budgetsOf, longestThatFits, promptCacheIn, refusal, roomIn, step } from './budgets';
-import { BudgetTooSmall, type ListedTypes, listedTypes } from './cacheBudget/budgetTypes';
-import { type Prices, readPrices } from './cacheBudget/prices';
-import { freeMemory } from './memory';
-import type { CoreOptions, Engine, MemoryPlan } from './native/types';
+} from '../../contract/settings';
+import { BudgetTooSmall, type ListedTypes, listedTypes } from '../cacheBudget/budgetTypes';
+import { type Prices, readPrices } from '../cacheBudget/prices';
+import { freeMemory } from '../memory';
+import { isOpen } from '../native/spread';
+import type { CoreOptions, Engine, Found, MemoryPlan } from '../native/types';
+import { allFit, budgetsOf, longestThatFits, promptCacheIn, refusal, roomIn, roomsOf, step } from './budgets';
+import { coreOptions, DryRuns, type Wanted } from './dryRuns';
 
 const markTypes: CacheType[] = ['f16', 'q8_0', 'turbo4', 'turbo3'];
 /**
@@ -46,41 +45,32 @@ const markTypes: CacheType[] = ['f16', 'q8_0', 'turbo4', 'turbo3'];
 const mostOnProcessor = 32_768;
 /** longest context offered where the model does not say what it was trained for */
 const untrainedLongest = 131_072;
-/** dry runs that are kept: some models, types and lengths */
-const maxPlans = 512;
-
-/** What a context is made for. */
-type Wanted = ContextSettings & Pick<LoadRequest, 'api' | 'workers'>;
-
 type LoadQuestion = Pick<LoadRequest, 'path' | 'context' | 'api' | 'workers' | 'force' | 'atLeast' | 'beside'>;
 
 export interface CheckedMemory {
   core: CoreOptions;
+  /** null: the layers go where the settings want them */
+  found: Found | null;
   /** null: the length was chosen */
   auto: AutoLength | null;
 }
 
-/** What a context has of the API. `promptCache`: bytes, unless one of the options sets it */
-function coreOptions(api: ApiSettings | null | undefined, promptCache: number): CoreOptions {
-  return api ? { slots: api.slots, api: true, promptCache, core: api.options } : {};
-}
-
 export class MemoryPlanner {
-  /** dry runs by model file and settings; the oldest go first */
-  private readonly plans = new Map<string, Promise<MemoryPlan>>();
   private readonly newest = new Map<string, number>();
   /** folder with what was measured of models; null: not known yet */
   measurements: string | null = null;
   private questions = 0;
-  /** one dry run at a time: they would only wait for each other, on threads that others need */
-  private readonly dryRuns = new SerialQueue();
+
+  private readonly dryRuns: DryRuns;
 
   /** `held`: what the loaded model uses */
   constructor(
     private readonly engine: () => Engine,
     private readonly held: () => DeviceUse[],
     private readonly ram = freeMemory,
-  ) {}
+  ) {
+    this.dryRuns = new DryRuns(engine);
+  }
 
   /** What is free and what the loaded model holds, read now: an answer must not disagree with itself. `beside`: see `LoadRequest` */
   machine(beside = 0): MachineMemory {
@@ -97,15 +87,32 @@ export class MemoryPlanner {
    * Throws `out-of-memory`, with the figures, when these settings do not fit, unless forced to.
    * @returns what the context has for the API, and its length where that is Auto
    */
-  async check({ path, context, api, workers, force, atLeast, beside }: LoadQuestion): Promise<CheckedMemory> {
+  async check(question: LoadQuestion, signal?: AbortSignal): Promise<CheckedMemory> {
+    const { path, context, api, workers, force, atLeast, beside } = question;
     const machine = withWorkers(this.machine(beside), workers);
     const wanted = { ...context, api, workers };
     const auto = context.nCtx === autoContext ? await this.autoLength(path, wanted, atLeast, machine) : null;
-    if (force && !api) return { core: {}, auto };
-    const plan = await this.plan(path, { ...wanted, nCtx: auto?.nCtx ?? context.nCtx });
+    if (force && !api) return { core: {}, found: null, auto };
+    const { plan, found } = await this.placed(path, { ...wanted, nCtx: auto?.nCtx ?? context.nCtx }, machine, signal);
     const budgets = budgetsOf(plan.devices, machine);
     if (!force && !allFit(budgets)) throw refusal(plan.devices, budgets);
-    return { core: coreOptions(api, promptCacheIn(budgets, plan, api)), auto };
+    return { core: coreOptions(api, promptCacheIn(budgets, plan, api)), found, auto };
+  }
+
+  /** A dry run with the layers where the settings want them; where they leave it open and that does not fit, of a spread that does. */
+  private async placed(
+    path: string,
+    wanted: Wanted,
+    machine: MachineMemory,
+    signal?: AbortSignal,
+  ): Promise<{ plan: MemoryPlan; found: Found | null }> {
+    const plan = await this.plan(path, wanted);
+    const over = budgetsOf(plan.devices, machine).filter(({ needed, available }) => needed > available);
+    if (!isOpen(wanted) || over.every(({ kind }) => kind === 'ram')) return { plan, found: null };
+    const found = await this.dryRuns.fit(path, wanted, roomsOf(machine), signal);
+    const better = await this.plan(path, { ...wanted, found });
+    // where nothing fits, the figures are of what was asked for
+    return allFit(budgetsOf(better.devices, machine)) ? { plan: better, found } : { plan, found: null };
   }
 
   /**
@@ -121,19 +128,24 @@ export class MemoryPlanner {
         const budgets = budgetsOf((await planOf(nCtx)).devices, machine);
         return roomIn(budgets.map((one) => (one.kind === 'ram' ? { ...one, needed: one.needed + beside } : one)));
       };
-      const found = await longestThatFits(room, longest, this.knownLengths(path, context));
+      const found = await longestThatFits(room, longest, this.dryRuns.lengths(path, context));
       return found > longest - step ? longest : found;
     };
     const { most, end } = bound(trained, devices, machine);
     const found = { nCtx: await longestLeaving(spare, most), end, spare };
     if (found.nCtx < most) found.end = 'memory';
     const least = Math.min(usualContext, most);
+    const placedAt = (nCtx: number) => this.placed(path, { ...context, nCtx }, machine);
     if (found.nCtx < least) {
-      // where nothing fits, the check of the load says so
-      Object.assign(found, { nCtx: (await longestLeaving(0, least)) || least, end: 'tight' });
+      // with some layers in RAM rather than shorter; where nothing fits, the check of the load says so
+      const isPlaced = (await placedAt(least)).found !== null;
+      const nCtx = isPlaced ? least : (await longestLeaving(0, least)) || least;
+      Object.assign(found, { nCtx, end: isPlaced ? 'placed' : 'tight' });
     }
     const needed = requestedLength({ nCtx: Math.ceil(atLeast / step) * step, rope: context.rope }, trained);
-    const grown = needed > found.nCtx ? await longestLeaving(0, needed) : 0;
+    if (needed <= found.nCtx) return found;
+    const whole = await longestLeaving(0, needed);
+    const grown = whole < needed && (await placedAt(needed)).found ? needed : whole;
     return grown > found.nCtx ? { nCtx: grown, end: 'grown', spare } : found;
   }
 
@@ -152,17 +164,14 @@ export class MemoryPlanner {
   }
 
   /** What contexts take beside everything that is in memory now, the weights of the model among it. */
-  async beside(
-    path: string,
-    contexts: ContextSettings[],
-  ): Promise<{ fits: boolean; needs: DeviceUse[]; budgets: Budget[] }> {
+  async beside(path: string, contexts: Wanted[]): Promise<{ fits: boolean; needs: DeviceUse[]; budgets: Budget[] }> {
     const needs = await this.contextNeeds(path, contexts);
     const budgets = budgetsOf(needs, { ...this.machine(), held: [] });
     return { fits: allFit(budgets), needs, budgets };
   }
 
   /** Throws `out-of-memory`, with the figures, where they do not fit beside it. */
-  async requireBeside(path: string, contexts: ContextSettings[]): Promise<void> {
+  async requireBeside(path: string, contexts: Wanted[]): Promise<void> {
     const { fits, needs, budgets } = await this.beside(path, contexts);
     if (!fits) throw refusal(needs, budgets);
   }
@@ -174,15 +183,19 @@ export class MemoryPlanner {
   }
 
   /** The longest context of these types that fits in place of what is loaded; null: the model cannot have them. */
-  longest(path: string, context: ContextSettings): Promise<FitMark | null> {
+  longest(path: string, context: Wanted): Promise<FitMark | null> {
     return this.longestOf(path, context, this.machine());
   }
 
   /** Contexts of one model: each in place of what is loaded, and all at once. */
   async comparison(path: string, contexts: ContextSettings[], machine = this.machine()): Promise<ComparePlan> {
     const columns: ComparePlan['columns'] = [];
-    const possible: ContextSettings[] = [];
-    for (const context of contexts) {
+    const possible: Wanted[] = [];
+    // the weights are loaded as the first one needs them
+    const first = contexts[0] && (await this.placed(path, contexts[0], machine).catch(() => null));
+    const found = first?.found ?? undefined;
+    for (const asked of contexts) {
+      const context: Wanted = { ...asked, ...(found && { found }) };
       try {
         const estimate = await this.plan(path, context);
         const mark = await this.longestOf(path, context, machine);
@@ -194,19 +207,19 @@ export class MemoryPlanner {
         columns.push({ estimate: null, fits: false, problem, longest: null });
       }
     }
-    const [first] = possible;
-    const weights = first ? (await this.plan(path, first)).devices.map(onlyWeights) : [];
+    const [any] = possible;
+    const weights = any ? (await this.plan(path, any)).devices.map(onlyWeights) : [];
     const budgets = budgetsOf(added([...weights, ...(await this.contextNeeds(path, possible))]), machine);
     return { columns, together: { fits: possible.length === contexts.length && allFit(budgets), budgets } };
   }
 
-  private async contextNeeds(path: string, contexts: ContextSettings[]): Promise<DeviceUse[]> {
+  private async contextNeeds(path: string, contexts: Wanted[]): Promise<DeviceUse[]> {
     const needs: DeviceUse[] = [];
     for (const context of contexts) needs.push(...(await this.plan(path, context)).devices.map(withoutWeights));
     return added(needs);
   }
 
-  private async longestOf(path: string, context: ContextSettings, machine: MachineMemory): Promise<FitMark | null> {
+  private async longestOf(path: string, context: Wanted, machine: MachineMemory): Promise<FitMark | null> {
     const { trained } = await this.plan(path, context);
     const room = (plan: MemoryPlan) => roomIn(budgetsOf(plan.devices, machine));
     return this.mark(path, context, trained || untrainedLongest, room, () => {});
@@ -221,10 +234,12 @@ export class MemoryPlanner {
     const wanted = { ...asked, api, workers };
     const auto = asked.nCtx === autoContext ? await this.autoLength(path, wanted, 0, machine) : null;
     const context: Wanted = { ...wanted, nCtx: auto?.nCtx ?? asked.nCtx };
-    const plan = await this.plan(path, context);
+    const { plan, found } = await this.placed(path, context, machine);
     const budgets = budgetsOf(plan.devices, machine);
     const estimate = { ...plan, promptCache: promptCacheIn(budgets, plan, api) };
     const room = (plan: MemoryPlan) => roomIn(budgetsOf(plan.devices, machine));
+    const isTight = found && room(await this.plan(path, { ...context, nCtx: limits.minContext })) < 0;
+    const marked = isTight ? { ...context, found } : context;
     const end = longest ?? (estimate.trained || untrainedLongest);
     const marks: FitMark[] = [];
     const pairs = [[context.typeK, context.typeV], ...markTypes.map((type) => [type, type])] as [
@@ -233,11 +248,13 @@ export class MemoryPlanner {
     ][];
     for (const [typeK, typeV] of pairs) {
       throwIfOld();
-      const mark = await this.mark(path, { ...context, typeK, typeV }, end, room, throwIfOld);
+      const mark = await this.mark(path, { ...marked, typeK, typeV }, end, room, throwIfOld);
       if (mark) marks.push(mark);
     }
     const answer = {
       ...(auto && { auto }),
+      ...(found && { placement: found.placement }),
+      devices: plan.devices,
       estimate,
       fits: allFit(budgets),
       budgets,
@@ -286,7 +303,7 @@ export class MemoryPlanner {
         return room(await planOf(nCtx));
       };
       // the engine makes no context that is longer than this
-      const nCtx = await longestThatFits(roomFor, Math.min(longest, last.nCtx), this.knownLengths(path, context));
+      const nCtx = await longestThatFits(roomFor, Math.min(longest, last.nCtx), this.dryRuns.lengths(path, context));
       const plan = nCtx > 0 ? await planOf(nCtx) : last;
       const bytes = nCtx > 0 ? allocatedBytes(plan) : 0;
       return { typeK, typeV, effectiveK: plan.typeK.effective, effectiveV: plan.typeV.effective, nCtx, bytes };
@@ -309,23 +326,7 @@ export class MemoryPlanner {
     const unspent = [context.typeK, context.typeV].some((type) => isBudget(type) && !type.includes('='));
     // it may have been measured since it was asked before
     if (unspent) return this.listTypes(path, context).then((types) => this.plan(path, { ...context, ...types }));
-    const key = keyOf(path, context);
-    const kept = this.plans.get(key);
-    if (kept) return kept;
-    const { gpuLayers, api, workers, ...settings } = context;
-    const options = { ...settings, ...coreOptions(api, 0) };
-    const plan = this.dryRuns.run(() => this.engine().estimate(path, gpuLayers, options, workers));
-    this.plans.set(key, plan);
-    plan.catch(() => this.plans.delete(key));
-    if (this.plans.size > maxPlans) this.plans.delete(this.plans.keys().next().value as string);
-    return plan;
-  }
-
-  private knownLengths(path: string, context: Wanted): number[] {
-    const prefix = keyOf(path, context).replace(/\d+$/, '');
-    const lengths: number[] = [];
-    for (const key of this.plans.keys()) if (key.startsWith(prefix)) lengths.push(Number(key.slice(prefix.length)));
-    return lengths;
+    return this.dryRuns.plan(path, context);
   }
 }
 
@@ -370,17 +371,4 @@ function added(uses: DeviceUse[]): DeviceUse[] {
     else for (const part of ['weights', 'mapped', 'context', 'compute'] as const) sum[part] += use[part];
   }
   return [...sums.values()];
-}
-
-/** Everything that decides the allocation, the length last. */
-function keyOf(path: string, context: Wanted): string {
-  const { nCtx, draftModel, projector, adapters, ...others } = allocationOf(context);
-  const files = [path, draftModel, projector, ...adapters.map(({ model }) => model)];
-  const rest = { ...others, scales: adapters.map(({ scale }) => scale) };
-  return `${files.map(identityOf).join('|')}|${JSON.stringify([rest, context.api, context.workers])}|${nCtx}`;
-}
-
-function identityOf(path: string): string {
-  const stat = path === '' ? undefined : statSync(path, { throwIfNoEntry: false });
-  return `${path}|${stat?.size}|${stat?.mtimeMs}`;
 }

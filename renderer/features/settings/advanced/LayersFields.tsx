@@ -1,0 +1,104 @@
+/** Where the layers of the model go: how many leave the RAM, whose experts stay there, and how devices share them. */
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
+import { useShallow } from 'zustand/shallow';
+import { limits } from '../../../../electron/contract/limits';
+import type { ContextSettings } from '../../../../electron/contract/settings';
+import type { AppState } from '../../../state/appState';
+import { selectCapabilities, selectLoadedModel, selectWorkers } from '../../../state/slices/engine';
+import { useActions, useApp } from '../../../state/useApp';
+import { Field } from '../../../ui/Field';
+import { NumberField } from '../../../ui/NumberField';
+
+export function LayersFields({ context }: { context: ContextSettings }) {
+  const layers = useApp(selectLoadedModel)?.layers;
+  const devices = useApp(useShallow(selectDevices));
+  const { settings } = useActions();
+  const { gpuLayers, expertsInRam, deviceShares } = context;
+  return (
+    <>
+      <Field
+        label={t`GPU layers`}
+        htmlFor="settings-gpu-layers"
+        inline
+        help={
+          layers
+            ? t`Empty: as many of the ${layers} layers as fit. With 0 all stay on the CPU.`
+            : t`Empty: as many as fit. With 0 all stay on the CPU.`
+        }
+      >
+        <NumberField
+          id="settings-gpu-layers"
+          data-testid="settings-gpu-layers"
+          placeholder={t`auto`}
+          nullable
+          integer
+          min={0}
+          max={limits.maxGpuLayers}
+          value={gpuLayers < 0 ? null : gpuLayers}
+          onCommit={(value) => settings.editContext({ gpuLayers: value ?? -1 })}
+        />
+      </Field>
+      {(devices.length > 0 || expertsInRam >= 0) && (
+        <Field
+          label={t`Experts in RAM`}
+          htmlFor="settings-experts-in-ram"
+          inline
+          help={t`Of a mixture of experts: in how many layers these stay in RAM. Empty: in as many as must, so that attention and the cache of more layers are on the GPU.`}
+        >
+          <NumberField
+            id="settings-experts-in-ram"
+            data-testid="settings-experts-in-ram"
+            placeholder={t`auto`}
+            nullable
+            integer
+            min={0}
+            max={limits.maxGpuLayers}
+            value={expertsInRam < 0 ? null : expertsInRam}
+            onCommit={(value) => settings.editContext({ expertsInRam: value ?? -1 })}
+          />
+        </Field>
+      )}
+      {(devices.length > 1 || deviceShares.length > 0) && (
+        <fieldset className="grid gap-2" data-testid="settings-device-shares">
+          <legend className="mb-1.5 text-sm font-medium text-ink">
+            <Trans>Split over devices</Trans>
+          </legend>
+          {devices.map((name, index) => (
+            <Field key={name} label={name} htmlFor={`settings-share-${index}`} inline>
+              <NumberField
+                id={`settings-share-${index}`}
+                data-testid={`settings-share-${index}`}
+                placeholder={t`auto`}
+                nullable
+                min={0}
+                max={1e6}
+                value={deviceShares[index] ?? null}
+                onCommit={(value) => settings.editContext({ deviceShares: withShare(deviceShares, index, value) })}
+              />
+            </Field>
+          ))}
+          <p className="text-xs text-ink-3">
+            <Trans>
+              How many parts of the layers each takes, such as 2 and 1. Empty: by memory, or so that all of them fit.
+            </Trans>
+          </p>
+        </fieldset>
+      )}
+    </>
+  );
+}
+
+/** Their names with a number, in the order of the engine: those of workers, then the GPUs of this machine. */
+function selectDevices(state: AppState): string[] {
+  const lent = selectWorkers(state).filter((worker) => worker.on && worker.state === 'ready');
+  const devices = [...lent.flatMap((worker) => worker.devices), ...(selectCapabilities(state)?.gpus ?? [])];
+  return devices.slice(0, limits.maxDevices).map(({ name }, index) => `${index + 1}. ${name}`);
+}
+
+/** One that is emptied takes nothing while others have a share; without any the engine chooses again. */
+function withShare(shares: readonly number[], index: number, value: number | null): number[] {
+  const next = Array.from({ length: Math.max(shares.length, index + 1) }, (_, i) => shares[i] ?? 0);
+  next[index] = value ?? 0;
+  return next.some((share) => share > 0) ? next : [];
+}
