@@ -17,6 +17,7 @@ docs/machines.md has more. Both machines need the same version of Concertina.`,
   options: {
     port: { type: 'string', value: 'N', about: `to listen on (${usualWorkerPort})` },
     threads: { type: 'string', value: 'N', about: 'of the processor (as many as it has cores)' },
+    memory: { type: 'string', value: 'MIB', about: 'that it lends of each device at the most (all that is free)' },
     host: {
       type: 'string',
       value: 'ADDRESS',
@@ -38,6 +39,8 @@ interface WorkerLine {
   port: number;
   /** 0: as many as there are cores */
   threads: number;
+  /** bytes of each device at the most; Infinity: all that is free */
+  memory: number;
 }
 
 /** Throws `UsageError` when the line makes no sense, or opens more than it says. */
@@ -57,6 +60,7 @@ export function parseWorker(args: readonly string[]): WorkerLine {
     host,
     port: numberOf('port', values.port ?? String(usualWorkerPort), 0, 65_535),
     threads: numberOf('threads', values.threads ?? '0', 0, 512),
+    memory: values.memory === undefined ? Infinity : numberOf('memory', values.memory, 1, 1e9) * 1024 ** 2,
   };
 }
 

@@ -37,6 +37,8 @@ export interface WorkerOptions {
   port: number;
   /** of the CPU; 0: as many as there are cores */
   threads: number;
+  /** bytes of each device that clients are told are free at the most; left out: all that are */
+  memory?: number;
   version: string;
   /** the engine's program with `deviceServerArguments` */
   open: () => ProcessTransport;
@@ -97,7 +99,10 @@ export class WorkerFront {
 
   async describe(): Promise<Greeted> {
     const { client } = await this.devices;
-    return { ...(await client.call('devices', undefined)), version: this.options.version, inUse: this.served > 0 };
+    const { version, memory = Infinity } = this.options;
+    const { build, devices } = await client.call('devices', undefined);
+    const lent = devices.map((one) => ({ ...one, free: Math.min(one.free, memory) }));
+    return { build, devices: lent, version, inUse: this.served > 0 };
   }
 
   async close(): Promise<void> {

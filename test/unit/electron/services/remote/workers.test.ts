@@ -73,7 +73,7 @@ class FakeDevices implements ProcessTransport {
 }
 
 /** `taken`: how many of its processes cannot listen on their port */
-async function startFront(port = 0, own = build, taken = 0) {
+async function startFront(port = 0, own = build, taken = 0, memory = Infinity) {
   const started: FakeDevices[] = [];
   const open = () => {
     const devices = new FakeDevices(own, started.length < taken);
@@ -81,7 +81,7 @@ async function startFront(port = 0, own = build, taken = 0) {
     return devices;
   };
   const front = await WorkerFront.start({
-    ...{ host: '127.0.0.1', port, threads: 1, version: '1', open, log: () => undefined },
+    ...{ host: '127.0.0.1', port, threads: 1, memory, version: '1', open, log: () => undefined },
   });
   onTestFinished(() => front.close());
   return { front, started };
@@ -289,8 +289,15 @@ it('a worker that another app uses takes no part', async () => {
   expect(missing[0]).toContain('is used by another app');
 });
 
+it('lends no more memory than it may', async () => {
+  const { front } = await startFront(0, build, 0, 300);
+  expect((await front.describe()).devices).toEqual([{ name: 'CPU', cpu: true, free: 300, total: 2000 }]);
+});
+
 it('another address than the loopback interface has to be asked for twice', () => {
-  expect(parseWorker([])).toEqual({ host: '127.0.0.1', port: 50_052, threads: 0 });
+  expect(parseWorker([])).toEqual({ host: '127.0.0.1', port: 50_052, threads: 0, memory: Infinity });
+  expect(parseWorker(['--memory', '3'])).toMatchObject({ memory: 3 * 1024 ** 2 });
+  expect(() => parseWorker(['--memory', '0'])).toThrow(/--memory 0: a whole number from 1/);
   expect(() => parseWorker(['--host', '0.0.0.0'])).toThrow(/can run programs on this machine/);
   expect(parseWorker(['--host', '10.8.0.2', '--open-to-network']).host).toBe('10.8.0.2');
   expect(() => parseWorker(['--open-to-network'])).toThrow(/--host/);
