@@ -341,7 +341,8 @@ function nullable<S extends z.ZodRawShape>(shape: S): { [K in keyof S]: z.ZodNul
 
 // What a person has set for one model alone. It goes before what is set for all models.
 
-const ownContextSchema = contextSettingsSchema.pick({ nCtx: true, typeK: true, typeV: true, gpuLayers: true });
+const ownLayers = { gpuLayers: true, expertsInRam: true, deviceShares: true } as const;
+export const ownContextSchema = contextSettingsSchema.pick({ nCtx: true, typeK: true, typeV: true, ...ownLayers });
 /** Of each part, null: as for all models. */
 export const modelDefaultsSchema = z.object({
   context: ownContextSchema.nullable().default(null),

@@ -3,6 +3,7 @@ import {
   defined,
   type ModelDefaults,
   type OwnSampling,
+  ownContextSchema,
   ownSamplingSchema,
   type Settings,
   type SettingsPatch,
@@ -56,8 +57,9 @@ export function splitPatch(
   { template: general }: Pick<Settings, 'template'>,
 ): { own: ModelDefaults | null; rest: SettingsPatch } {
   const { context: { adapters, ...context } = {}, sampling, systemPrompt, template, ...rest } = patch;
-  const { nCtx, typeK, typeV, gpuLayers, ...others } = context;
-  const asked = defined({ nCtx, typeK, typeV, gpuLayers });
+  const isOwn = ([key]: [string, unknown]) => key in ownContextSchema.shape;
+  const asked = defined(Object.fromEntries(Object.entries(context).filter(isOwn)));
+  const others = Object.fromEntries(Object.entries(context).filter((entry) => !isOwn(entry)));
   const { context: ownContext = null, sampling: ownSampling = null, systemPrompt: ownPrompt = null } = before ?? {};
   const ownTemplate = before?.template ?? null;
   const own: ModelDefaults = {

@@ -61,8 +61,9 @@ function availableIn({ name, kind, free, total }: DeviceMemory, held: DeviceUse[
 export function roomsOf({ memories, held }: MachineMemory): DeviceRoom[] {
   const known = memories.filter(({ kind, total }) => kind !== 'ram' && total > 0);
   return known.map((memory) => {
-    const coarse = Math.max(1, memory.total / 128);
-    return { device: memory.name, bytes: Math.floor(Math.floor(availableIn(memory, held) / coarse) * coarse) };
+    const bytes = availableIn(memory, held);
+    const coarse = 2 ** Math.floor(Math.log2(bytes)) / 64;
+    return { device: memory.name, bytes: bytes < 64 ? 0 : Math.floor(bytes / coarse) * coarse };
   });
 }
 

@@ -163,7 +163,11 @@ export function applyCost({ loaded, saved, edited, used, trained, rate }: ApplyF
       text: t`The chat stays, but its ${tokens} tokens are more than this context holds: it cannot be continued with it.`,
     };
   }
-  const sameWeights = edited.gpuLayers === saved.gpuLayers && sameAdapters(edited.adapters, saved.adapters);
+  const sameLayers =
+    edited.gpuLayers === saved.gpuLayers &&
+    edited.expertsInRam === saved.expertsInRam &&
+    String(edited.deviceShares) === String(saved.deviceShares);
+  const sameWeights = sameLayers && sameAdapters(edited.adapters, saved.adapters);
   if (sameWeights && keepsCache(loaded, edited, used, trained)) {
     return { kind: 'kept', text: t`The chat stays, and the cache is kept: its ${tokens} tokens are not read again.` };
   }

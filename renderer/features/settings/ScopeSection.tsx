@@ -7,7 +7,7 @@ import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { toast } from 'sonner';
 import type { ModelEntry } from '../../../electron/contract/models';
-import type { ModelDefaults, Settings } from '../../../electron/contract/settings';
+import { type ModelDefaults, ownContextSchema, type Settings } from '../../../electron/contract/settings';
 import { nothingOwn } from '../../state/appState';
 import { selectCurrentModel } from '../../state/slices/models';
 import { selectSettings } from '../../state/slices/settings';
@@ -62,9 +62,8 @@ export function ScopeSection() {
 
 /** The settings as they are, as those of one model. */
 function defaultsOf({ context, sampling, systemPrompt }: Settings, before: ModelDefaults | null): ModelDefaults {
-  const { nCtx, typeK, typeV, gpuLayers } = context;
   const { template, adapters } = before ?? nothingOwn;
-  return { context: { nCtx, typeK, typeV, gpuLayers }, sampling, systemPrompt, template, adapters };
+  return { context: ownContextSchema.parse(context), sampling, systemPrompt, template, adapters };
 }
 
 function sharable({ context, sampling, systemPrompt }: ModelDefaults) {

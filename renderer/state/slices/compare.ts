@@ -11,7 +11,7 @@ import type {
 } from '../../../electron/contract/compare/compare';
 import type { OperationInput, OperationOutput } from '../../../electron/contract/contract';
 import type { LoadedContext } from '../../../electron/contract/engine';
-import { usualContext } from '../../../electron/contract/settings';
+import { ownContextSchema, usualContext } from '../../../electron/contract/settings';
 import { errorPayloadOf } from '../../bridge/client';
 import {
   type AppState,
@@ -181,8 +181,7 @@ export function createCompareActions(
     const before = get().models.list?.find((model) => model.id === modelId)?.defaults ?? nothingOwn;
     const length = before.context?.nCtx ?? saved.context.nCtx;
     const nCtx = prompt.kind === 'check' ? length : column.configuration.nCtx;
-    const gpuLayers = before.context?.gpuLayers ?? saved.context.gpuLayers;
-    const context = { typeK, typeV, nCtx, gpuLayers };
+    const context = { ...ownContextSchema.parse(before.context ?? saved.context), typeK, typeV, nCtx };
     if (now) patch('compare', { open: false });
     const done = await models.setDefaults(modelId, { ...before, context }, now ? {} : undefined);
     if (!done && now) patch('compare', { open: true });

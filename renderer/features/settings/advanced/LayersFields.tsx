@@ -92,8 +92,9 @@ export function LayersFields({ context }: { context: ContextSettings }) {
 /** Their names with a number, in the order of the engine: those of workers, then the GPUs of this machine. */
 function selectDevices(state: AppState): string[] {
   const lent = selectWorkers(state).filter((worker) => worker.on && worker.state === 'ready');
-  const devices = [...lent.flatMap((worker) => worker.devices), ...(selectCapabilities(state)?.gpus ?? [])];
-  return devices.slice(0, limits.maxDevices).map(({ name }, index) => `${index + 1}. ${name}`);
+  const there = lent.flatMap(({ address, devices }) => devices.map(({ name }) => t`${name} at ${address}`));
+  const here = (selectCapabilities(state)?.gpus ?? []).map(({ name }) => name);
+  return [...there, ...here].slice(0, limits.maxDevices).map((name, index) => `${index + 1}. ${name}`);
 }
 
 /** One that is emptied takes nothing while others have a share; without any the engine chooses again. */

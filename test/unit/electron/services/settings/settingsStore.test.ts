@@ -7,6 +7,7 @@ import {
   contextSettingsSchema,
   type ModelDefaults,
   modelSamplingSchema,
+  ownContextSchema,
   samplingOf,
   samplingSettingsSchema,
   settingsSchema,
@@ -150,7 +151,7 @@ describe('what a chat template is told', () => {
 });
 
 describe('the service', () => {
-  const context = { nCtx: 4096, typeK: 'q8_0', typeV: 'turbo3', gpuLayers: 3 } as const;
+  const context = ownContextSchema.parse({ nCtx: 4096, typeK: 'q8_0', typeV: 'turbo3', gpuLayers: 3 });
   const sampling = { temperature: 0.1 };
   const own: ModelDefaults = { context, sampling, systemPrompt: 'Rhyme.', template: null, adapters: null };
 
