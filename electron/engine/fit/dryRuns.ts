@@ -38,12 +38,20 @@ export class DryRuns {
     );
   }
 
-  /** See `Engine.fit`. A signal ends it for whoever asks the same meanwhile. */
-  fit(path: string, wanted: Wanted, rooms: DeviceRoom[], signal?: AbortSignal): Promise<Found> {
+  /** See `Engine.fit`. */
+  async fit(path: string, wanted: Wanted, rooms: DeviceRoom[], signal?: AbortSignal): Promise<Found> {
     const [spread, options] = partsOf(wanted);
-    return kept(this.spreads, `${keyOf(path, wanted)}|${JSON.stringify(rooms)}`, maxFound, () =>
-      this.queue.run(() => this.engine().fit(path, spread, options, rooms, signal)),
-    );
+    const find = () => {
+      signal?.throwIfAborted();
+      return this.engine().fit(path, spread, options, rooms, signal);
+    };
+    const key = `${keyOf(path, wanted)}|${JSON.stringify(rooms)}`;
+    const found = () => kept(this.spreads, key, maxFound, () => this.queue.run(find));
+    return found().catch((error: { code?: unknown }) => {
+      // another one who asked the same may have canceled it
+      if (error.code !== 'cancelled' || signal?.aborted) throw error;
+      return found();
+    });
   }
 
   /** of contexts that are alike but for their length, as far as their dry runs are kept */

@@ -56,10 +56,10 @@ export interface CheckedMemory {
 }
 
 export class MemoryPlanner {
-  private readonly newest = new Map<string, number>();
+  /** of the newest question of each view */
+  private readonly asking = new Map<string, AbortController>();
   /** folder with what was measured of models; null: not known yet */
   measurements: string | null = null;
-  private questions = 0;
 
   private readonly dryRuns: DryRuns;
 
@@ -150,16 +150,17 @@ export class MemoryPlanner {
   }
 
   async fit(question: FitRequest, machine?: MachineMemory): Promise<ContextFit> {
-    const number = ++this.questions;
+    const own = new AbortController();
     const asker = question.asker;
-    if (asker !== undefined) this.newest.set(asker, number);
-    const isNewest = () => asker === undefined || this.newest.get(asker) === number;
+    const older = new ConcertinaError('cancelled', msg`A newer question took the place of this one.`);
+    if (asker !== undefined) {
+      this.asking.get(asker)?.abort(older);
+      this.asking.set(asker, own);
+    }
     try {
-      return await this.answer(question, machine, () => {
-        if (!isNewest()) throw new ConcertinaError('cancelled', msg`A newer question took the place of this one.`);
-      });
+      return await this.answer(question, machine, own.signal);
     } finally {
-      if (asker !== undefined && isNewest()) this.newest.delete(asker);
+      if (asker !== undefined && this.asking.get(asker) === own) this.asking.delete(asker);
     }
   }
 
@@ -228,13 +229,14 @@ export class MemoryPlanner {
   private async answer(
     { path, context: asked, api, workers, longest, sides }: FitRequest,
     given: MachineMemory | undefined,
-    throwIfOld: () => void,
+    signal: AbortSignal,
   ): Promise<ContextFit> {
+    const throwIfOld = () => signal.throwIfAborted();
     const machine = withWorkers(given ?? this.machine(), workers);
     const wanted = { ...asked, api, workers };
     const auto = asked.nCtx === autoContext ? await this.autoLength(path, wanted, 0, machine) : null;
     const context: Wanted = { ...wanted, nCtx: auto?.nCtx ?? asked.nCtx };
-    const { plan, found } = await this.placed(path, context, machine);
+    const { plan, found } = await this.placed(path, context, machine, signal);
     const budgets = budgetsOf(plan.devices, machine);
     const estimate = { ...plan, promptCache: promptCacheIn(budgets, plan, api) };
     const room = (plan: MemoryPlan) => roomIn(budgetsOf(plan.devices, machine));

@@ -1,5 +1,6 @@
 /** What fits: budgets, the load check and what is kept of dry runs on a made-up machine; the search over made-up curves. */
 import { describe, expect, test, vi } from 'vitest';
+import { ConcertinaError } from '@/electron/contract/errors';
 import type { DeviceUse } from '@/electron/contract/fit';
 import { spareBytes } from '@/electron/contract/machine';
 import { autoContext, contextSettingsSchema } from '@/electron/contract/settings';
@@ -268,6 +269,28 @@ describe('layers that do not all fit on the GPU', () => {
     const { signal } = new AbortController();
     await planner.check({ path: '/m', context }, signal);
     expect(fit.mock.lastCall?.[4]).toBe(signal);
+  });
+
+  test('a newer question of the same view ends the search; who asked the same beside it gets an answer', async () => {
+    const { planner, fit } = setUp(6 * GiB);
+    let entered = () => {};
+    const searching = new Promise<void>((resolve) => (entered = resolve));
+    fit.mockImplementationOnce(async (_path, _spread, _options, _rooms, signal) => {
+      entered();
+      await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+      throw new ConcertinaError('cancelled', 'Finding out what fits was canceled');
+    });
+    const question = { path: '/m', context: { ...context, nCtx: 8192 } };
+    const older = planner.fit({ ...question, asker: 'a' });
+    older.catch(() => undefined);
+    await searching;
+    const beside = planner.check(question);
+    // it only waits for promises, and now for the same search
+    await new Promise((resolve) => setImmediate(resolve));
+    const newer = planner.fit({ path: '/m', context: { ...context, nCtx: 16_384 }, asker: 'a' });
+    await expect(older).rejects.toMatchObject({ code: 'cancelled' });
+    expect((await beside).found?.placement).toEqual(placed(10));
+    expect(await newer).toMatchObject({ fits: true, placement: { gpuLayers: 9 } });
   });
 });
 
