@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
 import { useShallow } from 'zustand/shallow';
 import type { AnswerStats, Message } from '../../../electron/contract/chats';
-import type { LoadedContext } from '../../../electron/contract/engine';
+import type { LoadedContext, Placement } from '../../../electron/contract/engine';
 import { changeOf, keepsCache, requestedLength, shortBudget } from '../../../electron/contract/fit';
 import { sameAdapters } from '../../../electron/contract/lib/domains/adapters';
 import { autoContext, type ContextSettings } from '../../../electron/contract/settings';
@@ -131,7 +131,9 @@ function useApplyCost(): ApplyCost | null {
   // Auto holds what has been read, where the memory does
   const auto = Math.max(fit?.auto?.nCtx ?? 0, used + 1);
   const asked = edited.nCtx === autoContext ? { ...edited, nCtx: auto } : edited;
-  return applyCost({ loaded, saved, edited: asked, used: ofOther ? 0 : used, trained: model?.nCtxTrain ?? 0, rate });
+  const placement = fit?.placement ?? null;
+  const facts = { loaded, saved, edited: asked, placement, trained: model?.nCtxTrain ?? 0, rate };
+  return applyCost({ ...facts, used: ofOther ? 0 : used });
 }
 
 // What a change of the context settings costs a running chat, before it is made.
@@ -141,6 +143,8 @@ interface ApplyFacts {
   loaded: LoadedContext | null;
   saved: ContextSettings;
   edited: ContextSettings;
+  /** where its layers go then; null: where the settings want them */
+  placement: Placement | null;
   /** tokens of the open chat in the cache now */
   used: number;
   /** tokens; 0: unknown */
@@ -154,7 +158,7 @@ interface ApplyCost {
   text: string;
 }
 
-export function applyCost({ loaded, saved, edited, used, trained, rate }: ApplyFacts): ApplyCost {
+export function applyCost({ loaded, saved, edited, placement, used, trained, rate }: ApplyFacts): ApplyCost {
   if (!loaded || used === 0) return { kind: 'nothing', text: t`Reloads the model. The chat stays.` };
   const tokens = formatCount(used);
   if (used >= requestedLength(edited, trained)) {
@@ -166,7 +170,8 @@ export function applyCost({ loaded, saved, edited, used, trained, rate }: ApplyF
   const sameLayers =
     edited.gpuLayers === saved.gpuLayers &&
     edited.expertsInRam === saved.expertsInRam &&
-    String(edited.deviceShares) === String(saved.deviceShares);
+    String(edited.deviceShares) === String(saved.deviceShares) &&
+    JSON.stringify(loaded.placement) === JSON.stringify(placement);
   const sameWeights = sameLayers && sameAdapters(edited.adapters, saved.adapters);
   if (sameWeights && keepsCache(loaded, edited, used, trained)) {
     return { kind: 'kept', text: t`The chat stays, and the cache is kept: its ${tokens} tokens are not read again.` };

@@ -32,7 +32,9 @@ export function useGrowth(room: Room | null): Growth[] {
   const perSecond = readingRate(useApp(selectChat)?.messages ?? []);
   if (!saved || !room) return [];
   return room.offers.map((offer) => {
-    const kept = loaded !== null && keepsCache(loaded, { ...saved, ...offer }, tokens, trained);
+    // layers that were placed so that they fit go elsewhere for another length
+    const stays = loaded !== null && loaded.placement === null;
+    const kept = stays && keepsCache(loaded, { ...saved, ...offer }, tokens, trained);
     return {
       ...offer,
       before: memory && allocatedBytes(memory),

@@ -299,7 +299,10 @@ it('the defaults are those of the contract', () => {
 
 describe('what a change costs a chat', () => {
   const context = { ...defaultContext, nCtx: 8192 };
-  const facts = { loaded: loadedContext, saved: context, edited: context, used: 4000, trained: 8192, rate: 200 };
+  const placed = { layers: 9, gpuLayers: 5, expertsInRam: 0, expertsInPart: 0, workers: false };
+  const whole: Pick<Parameters<typeof applyCost>[0], 'placement'> = { placement: null };
+  const rest = { used: 4000, trained: 8192, rate: 200 };
+  const facts = { loaded: loadedContext, saved: context, edited: context, ...whole, ...rest };
   const cost = (change: Partial<typeof facts>) => applyCost({ ...facts, ...change });
 
   it('is nothing while the cache is empty, or kept', () => {
@@ -308,11 +311,21 @@ describe('what a change costs a chat', () => {
     expect(cost({ edited: { ...context, nCtx: 6144 } }).kind).toBe('kept');
   });
 
-  it.each([{ typeK: 'turbo3' as const }, { gpuLayers: 3 }])('is reading it again: %j', (change) => {
-    const edited = { ...context, ...change };
-    expect(cost({ edited })).toEqual({ kind: 'again', text: expect.stringMatching(/4,000.*20 s.*200 tok/) });
-    expect(applyCost({ ...facts, rate: null, edited }).text).not.toMatch(/ s\b|tok\/s/);
+  it('is reading it again where layers go elsewhere so that they fit', () => {
+    const shorter = { edited: { ...context, nCtx: 6144 } };
+    expect(cost({ ...shorter, placement: placed }).kind).toBe('again');
+    const there = { ...loadedContext, placement: placed };
+    expect(cost({ ...shorter, loaded: there, placement: placed }).kind).toBe('kept');
   });
+
+  it.each([{ typeK: 'turbo3' as const }, { gpuLayers: 3 }, { deviceShares: [1] }])(
+    'is reading it again: %j',
+    (change) => {
+      const edited = { ...context, ...change };
+      expect(cost({ edited })).toEqual({ kind: 'again', text: expect.stringMatching(/4,000.*20 s.*200 tok/) });
+      expect(applyCost({ ...facts, rate: null, edited }).text).not.toMatch(/ s\b|tok\/s/);
+    },
+  );
 
   it('is too much where the chat does not fit into the context', () =>
     expect(cost({ edited: { ...context, nCtx: 2048 } }).kind).toBe('too-short'));
