@@ -23,7 +23,7 @@ import { Select } from '../../../ui/Select';
 import { nameIn, ropeNames, speculationNames } from '../changesText';
 import { useTrained } from '../memory/CacheSection';
 import { useFit } from '../useFit';
-import { LayersFields } from './LayersFields';
+import { AutoField, LayersFields } from './LayersFields';
 
 export function EngineSection() {
   const context = useApp(useShallow(selectEditedContext));
@@ -60,24 +60,14 @@ export function EngineSection() {
         onValue={(value) => edit({ projector: value === 'off' ? '' : 'auto' })}
       />
       <AdaptersField adapters={context.adapters} problem={context.adapters.length > 0 ? problem : null} />
-      <Field
+      <AutoField
+        id="settings-threads"
         label={t`Threads`}
-        htmlFor="settings-threads"
-        inline
         help={cores ? t`Empty: one for each of the ${cores} physical cores.` : t`Empty: one for each physical core.`}
-      >
-        <NumberField
-          id="settings-threads"
-          data-testid="settings-threads"
-          placeholder={t`auto`}
-          nullable
-          integer
-          min={0}
-          max={limits.maxThreads}
-          value={context.threads === 0 ? null : context.threads}
-          onCommit={(threads) => edit({ threads: threads ?? 0 })}
-        />
-      </Field>
+        max={limits.maxThreads}
+        value={context.threads === 0 ? null : context.threads}
+        onCommit={(threads) => edit({ threads: threads ?? 0 })}
+      />
       <LayersFields context={context} />
       <Field
         label={t`Batch`}

@@ -17,47 +17,27 @@ export function LayersFields({ context }: { context: ContextSettings }) {
   const { gpuLayers, expertsInRam, deviceShares } = context;
   return (
     <>
-      <Field
+      <AutoField
+        id="settings-gpu-layers"
         label={t`GPU layers`}
-        htmlFor="settings-gpu-layers"
-        inline
         help={
           layers
             ? t`Empty: as many of the ${layers} layers as fit. With 0 all stay on the CPU.`
             : t`Empty: as many as fit. With 0 all stay on the CPU.`
         }
-      >
-        <NumberField
-          id="settings-gpu-layers"
-          data-testid="settings-gpu-layers"
-          placeholder={t`auto`}
-          nullable
-          integer
-          min={0}
-          max={limits.maxGpuLayers}
-          value={gpuLayers < 0 ? null : gpuLayers}
-          onCommit={(value) => settings.editContext({ gpuLayers: value ?? -1 })}
-        />
-      </Field>
+        max={limits.maxGpuLayers}
+        value={gpuLayers < 0 ? null : gpuLayers}
+        onCommit={(value) => settings.editContext({ gpuLayers: value ?? -1 })}
+      />
       {(devices.length > 0 || expertsInRam >= 0) && (
-        <Field
+        <AutoField
+          id="settings-experts-in-ram"
           label={t`Experts in RAM`}
-          htmlFor="settings-experts-in-ram"
-          inline
           help={t`Of a mixture of experts: in how many layers these stay in RAM. Empty: in as many as must, so that attention and the cache of more layers are on the GPU.`}
-        >
-          <NumberField
-            id="settings-experts-in-ram"
-            data-testid="settings-experts-in-ram"
-            placeholder={t`auto`}
-            nullable
-            integer
-            min={0}
-            max={limits.maxGpuLayers}
-            value={expertsInRam < 0 ? null : expertsInRam}
-            onCommit={(value) => settings.editContext({ expertsInRam: value ?? -1 })}
-          />
-        </Field>
+          max={limits.maxGpuLayers}
+          value={expertsInRam < 0 ? null : expertsInRam}
+          onCommit={(value) => settings.editContext({ expertsInRam: value ?? -1 })}
+        />
       )}
       {(devices.length > 1 || deviceShares.length > 0) && (
         <fieldset className="grid gap-2" data-testid="settings-device-shares">
@@ -65,18 +45,15 @@ export function LayersFields({ context }: { context: ContextSettings }) {
             <Trans>Split over devices</Trans>
           </legend>
           {devices.map((name, index) => (
-            <Field key={name} label={name} htmlFor={`settings-share-${index}`} inline>
-              <NumberField
-                id={`settings-share-${index}`}
-                data-testid={`settings-share-${index}`}
-                placeholder={t`auto`}
-                nullable
-                min={0}
-                max={1e6}
-                value={deviceShares[index] ?? null}
-                onCommit={(value) => settings.editContext({ deviceShares: withShare(deviceShares, index, value) })}
-              />
-            </Field>
+            <AutoField
+              key={name}
+              id={`settings-share-${index}`}
+              label={name}
+              integer={false}
+              max={1e6}
+              value={deviceShares[index] ?? null}
+              onCommit={(value) => settings.editContext({ deviceShares: withShare(deviceShares, index, value) })}
+            />
           ))}
           <p className="text-xs text-ink-3">
             <Trans>
@@ -86,6 +63,27 @@ export function LayersFields({ context }: { context: ContextSettings }) {
         </fieldset>
       )}
     </>
+  );
+}
+
+interface AutoFieldProps {
+  /** of the element, and for tests */
+  id: string;
+  label: string;
+  help?: string;
+  integer?: boolean;
+  max: number;
+  /** null: the engine chooses */
+  value: number | null;
+  onCommit: (value: number | null) => void;
+}
+
+/** A number from 0 on, or nothing, with which the engine chooses. */
+export function AutoField({ id, label, help, integer = true, ...field }: AutoFieldProps) {
+  return (
+    <Field label={label} htmlFor={id} inline {...(help !== undefined && { help })}>
+      <NumberField id={id} data-testid={id} placeholder={t`auto`} nullable integer={integer} min={0} {...field} />
+    </Field>
   );
 }
 
