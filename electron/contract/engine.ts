@@ -28,7 +28,13 @@ export const capabilitiesSchema = z.object({
   /** GPU backends of this build; one whose name no GPU bears found no device */
   gpuBackends: z.array(z.string()),
   /** memory: what the GPU may use, in bytes; 0 where it is not reported */
-  gpus: z.array(z.object({ backend: z.string(), name: z.string(), memoryBytes: z.number() })),
+  gpus: z.array(
+    z.object({
+      ...{ backend: z.string(), name: z.string(), memoryBytes: z.number() },
+      /** it takes no layers where there is a card */
+      integrated: z.boolean().default(false),
+    }),
+  ),
   /** level of the kernels: 'cpu-avx2', 'metal-Apple9'; which one runs in a context is in its `kernels` */
   kernelVariant: z.string(),
   cacheTypes: z.array(z.string()),

@@ -254,7 +254,6 @@ export class ModelHolder {
       model: model.info,
       context: {
         ...context.effective,
-        ...(request.found && { gpuLayersAsked: request.context.gpuLayers }),
         placement: request.found?.placement ?? null,
         ...{ calibration: this.measured.calibration, auto: autoOf(request, context), notes },
         fingerprint: model.fingerprint,

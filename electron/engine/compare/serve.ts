@@ -53,8 +53,9 @@ export async function serveComparison(
     if (model.problem) throw ConcertinaError.fromPayload(model.problem);
     const isHome = own.includes(yardstick.reference);
     const first = isHome ? yardstick.reference : own[0];
+    const wanted = own.map(({ cache }) => ({ ...model.settings, ...cache }));
     await holder.lend(
-      { path: model.path, context: { ...model.settings, ...first?.cache } },
+      { path: model.path, context: await planner.neediest(model.path, wanted, { ...model.settings, ...first?.cache }) },
       (step, progress) => facts.update({ step: step === 'cache' ? 'saving-chat' : 'loading', progress }),
       signal,
       async ({ model: loaded, found, loadMs, release }) => {

@@ -18,6 +18,16 @@ export function reserveOf(kind: Budget['kind'], total: number): number {
   return kind === 'ram' || kind === 'worker' ? 256 * MiB + total / 32 : Math.min(512 * MiB, total / 16);
 }
 
+/** What a worker has free was read before anything of ours was there: its share of the present model is no gain. */
+export function withWorkers(machine: MachineMemory, workers: LoadRequest['workers'] = []): MachineMemory {
+  const lent = workers.map(({ name, free, total }) => ({ name, kind: 'worker' as const, free, total }));
+  return {
+    ...machine,
+    memories: [...machine.memories, ...lent],
+    held: machine.held.filter(({ kind }) => kind !== 'worker'),
+  };
+}
+
 const bytesOf = ({ weights, context, compute }: DeviceUse) => weights + context + compute;
 const inRam = ({ kind }: DeviceUse) => kind === 'ram' || kind === 'unified';
 
@@ -71,6 +81,14 @@ export function allFit(budgets: Budget[]): boolean {
   return roomIn(budgets) >= 0;
 }
 
+/** Whether layers that are spread in another way may fit: a GPU's into the RAM, and with workers the other way round. */
+export function canMove(budgets: Budget[], toWorkers: boolean): boolean {
+  const over = budgets.filter((budget) => roomIn([budget]) < 0);
+  if (over.length === 0 || (!toWorkers && over.some(({ kind }) => kind === 'ram'))) return false;
+  // RAM has what a GPU has that works in it
+  return toWorkers || sum(budgets, (budget) => (budget.kind === 'unified' ? 0 : roomIn([budget]))) >= 0;
+}
+
 /** Bytes left in the memory that is shortest of them; negative: it does not fit. */
 export function roomIn(budgets: Budget[]): number {
   return Math.min(...budgets.map(({ needed, available }) => available - needed));
@@ -105,6 +123,27 @@ export function promptCacheIn(budgets: Budget[], plan: MemoryPlan, api: LoadRequ
   if (!api || api.options.some((word) => /^(-cram|--cache[-_]ram)$/.test(word))) return plan.promptCache;
   const free = roomIn(budgets.filter(({ kind }) => kind === 'ram'));
   return Math.min(mostPromptCache, Math.max(0, Math.floor(free / MiB) * MiB));
+}
+
+// What several contexts need beside one model.
+
+export function withoutWeights(use: DeviceUse): DeviceUse {
+  return { ...use, weights: 0, mapped: 0 };
+}
+
+export function onlyWeights(use: DeviceUse): DeviceUse {
+  return { ...use, context: 0, compute: 0 };
+}
+
+/** One entry for each device. */
+export function added(uses: DeviceUse[]): DeviceUse[] {
+  const sums = new Map<string, DeviceUse>();
+  for (const use of uses) {
+    const sum = sums.get(use.name);
+    if (!sum) sums.set(use.name, { ...use });
+    else for (const part of ['weights', 'mapped', 'context', 'compute'] as const) sum[part] += use[part];
+  }
+  return [...sums.values()];
 }
 
 function left(bytes: number, reserve: number): number {

@@ -1,7 +1,9 @@
 /** Upstream's dry runs, and the spreads that they were made for, kept by what decides them: one at a time, each only once. */
 
 import { statSync } from 'node:fs';
+import { msg } from '@lingui/core/runtime-macro';
 import type { ApiSettings, LoadRequest } from '../../contract/engineContract';
+import { ConcertinaError } from '../../contract/errors';
 import { allocationOf } from '../../contract/fit';
 import { SerialQueue } from '../../contract/lib/serialQueue';
 import type { ContextSettings } from '../../contract/settings';
@@ -42,16 +44,20 @@ export class DryRuns {
   async fit(path: string, wanted: Wanted, rooms: DeviceRoom[], signal?: AbortSignal): Promise<Found> {
     const [spread, options] = partsOf(wanted);
     const find = () => {
-      signal?.throwIfAborted();
+      if (signal?.aborted) throw canceled();
       return this.engine().fit(path, spread, options, rooms, signal);
     };
     const key = `${keyOf(path, wanted)}|${JSON.stringify(rooms)}`;
     const found = () => kept(this.spreads, key, maxFound, () => this.queue.run(find));
-    return found().catch((error: { code?: unknown }) => {
-      // another one who asked the same may have canceled it
-      if (error.code !== 'cancelled' || signal?.aborted) throw error;
-      return found();
-    });
+    for (;;) {
+      try {
+        return await found();
+      } catch (error) {
+        if (signal?.aborted) throw canceled();
+        // another one who asked the same has canceled it
+        if ((error as { code?: unknown }).code !== 'cancelled') throw error;
+      }
+    }
   }
 
   /** of contexts that are alike but for their length, as far as their dry runs are kept */
@@ -61,6 +67,10 @@ export class DryRuns {
     for (const key of this.plans.keys()) if (key.startsWith(prefix)) lengths.push(Number(key.slice(prefix.length)));
     return lengths;
   }
+}
+
+function canceled(): ConcertinaError {
+  return new ConcertinaError('cancelled', msg`Finding out what fits was canceled.`);
 }
 
 /** What is found once and kept, unless it failed; the oldest goes first. */

@@ -34,7 +34,21 @@ import { type Prices, readPrices } from '../cacheBudget/prices';
 import { freeMemory } from '../memory';
 import { isOpen } from '../native/spread';
 import type { CoreOptions, Engine, Found, MemoryPlan } from '../native/types';
-import { allFit, budgetsOf, longestThatFits, promptCacheIn, refusal, roomIn, roomsOf, step } from './budgets';
+import {
+  added,
+  allFit,
+  budgetsOf,
+  canMove,
+  longestThatFits,
+  onlyWeights,
+  promptCacheIn,
+  refusal,
+  roomIn,
+  roomsOf,
+  step,
+  withoutWeights,
+  withWorkers,
+} from './budgets';
 import { coreOptions, DryRuns, type Wanted } from './dryRuns';
 
 const markTypes: CacheType[] = ['f16', 'q8_0', 'turbo4', 'turbo3'];
@@ -53,6 +67,12 @@ export interface CheckedMemory {
   found: Found | null;
   /** null: the length was chosen */
   auto: AutoLength | null;
+}
+
+interface Placed extends Pick<CheckedMemory, 'found'> {
+  plan: MemoryPlan;
+  budgets: Budget[];
+  fits: boolean;
 }
 
 export class MemoryPlanner {
@@ -91,35 +111,43 @@ export class MemoryPlanner {
     const { path, context, api, workers, force, atLeast, beside } = question;
     const machine = withWorkers(this.machine(beside), workers);
     const wanted = { ...context, api, workers };
-    const auto = context.nCtx === autoContext ? await this.autoLength(path, wanted, atLeast, machine) : null;
-    if (force && !api) return { core: {}, found: null, auto };
-    const { plan, found } = await this.placed(path, { ...wanted, nCtx: auto?.nCtx ?? context.nCtx }, machine, signal);
-    const budgets = budgetsOf(plan.devices, machine);
-    if (!force && !allFit(budgets)) throw refusal(plan.devices, budgets);
+    const auto = context.nCtx === autoContext ? await this.autoLength(path, wanted, atLeast, machine, signal) : null;
+    const settled = { ...wanted, nCtx: auto?.nCtx ?? context.nCtx };
+    const placed = await this.placed(path, settled, machine, signal).catch((error: unknown) => {
+      if (force && !api) return null; // the load says why
+      throw error;
+    });
+    if (!placed) return { core: {}, found: null, auto };
+    const { plan, found, budgets, fits } = placed;
+    if (!force && !fits) throw refusal(plan.devices, budgets);
     return { core: coreOptions(api, promptCacheIn(budgets, plan, api)), found, auto };
   }
 
   /** A dry run with the layers where the settings want them; where they leave it open and that does not fit, of a spread that does. */
-  private async placed(
-    path: string,
-    wanted: Wanted,
-    machine: MachineMemory,
-    signal?: AbortSignal,
-  ): Promise<{ plan: MemoryPlan; found: Found | null }> {
+  private async placed(path: string, wanted: Wanted, machine: MachineMemory, signal?: AbortSignal): Promise<Placed> {
     const plan = await this.plan(path, wanted);
-    const over = budgetsOf(plan.devices, machine).filter(({ needed, available }) => needed > available);
-    if (!isOpen(wanted) || over.every(({ kind }) => kind === 'ram')) return { plan, found: null };
+    const budgets = budgetsOf(plan.devices, machine);
+    const asked = { plan, found: null, budgets, fits: allFit(budgets) };
+    if (!isOpen(wanted) || !canMove(budgets, (wanted.workers ?? []).length > 0)) return asked;
     const found = await this.dryRuns.fit(path, wanted, roomsOf(machine), signal);
     const better = await this.plan(path, { ...wanted, found });
-    // where nothing fits, the figures are of what was asked for
-    return allFit(budgetsOf(better.devices, machine)) ? { plan: better, found } : { plan, found: null };
+    const placed = { plan: better, found, budgets: budgetsOf(better.devices, machine) };
+    // where a device does not hold its part, the figures are of what was asked for
+    const helps = placed.budgets.every((one) => one.kind === 'ram' || roomIn([one]) >= 0);
+    return helps ? { ...placed, fits: allFit(placed.budgets) } : asked;
   }
 
   /**
    * The length Auto: the longest that leaves memory for other programs, at most what the model was trained for; on a processor
    * not much at first. Never below 8,192 tokens for the sake of others, and what `atLeast` asks for in all of the memory.
    */
-  async autoLength(path: string, context: Wanted, atLeast = 0, machine = this.machine()): Promise<AutoLength> {
+  async autoLength(
+    path: string,
+    context: Wanted,
+    atLeast = 0,
+    machine = this.machine(),
+    signal?: AbortSignal,
+  ): Promise<AutoLength> {
     const planOf = (nCtx: number) => this.plan(path, { ...context, nCtx });
     const { trained, devices } = await planOf(usualContext);
     const spare = spareBytes(machine.ram.total);
@@ -135,17 +163,25 @@ export class MemoryPlanner {
     const found = { nCtx: await longestLeaving(spare, most), end, spare };
     if (found.nCtx < most) found.end = 'memory';
     const least = Math.min(usualContext, most);
-    const placedAt = (nCtx: number) => this.placed(path, { ...context, nCtx }, machine);
+    const isPlacedAt = async (nCtx: number) => {
+      try {
+        const { found, fits } = await this.placed(path, { ...context, nCtx }, machine, signal);
+        return found !== null && fits;
+      } catch (error) {
+        if (error instanceof BudgetTooSmall) return false;
+        throw error;
+      }
+    };
     if (found.nCtx < least) {
       // with some layers in RAM rather than shorter; where nothing fits, the check of the load says so
-      const isPlaced = (await placedAt(least)).found !== null;
+      const isPlaced = await isPlacedAt(least);
       const nCtx = isPlaced ? least : (await longestLeaving(0, least)) || least;
       Object.assign(found, { nCtx, end: isPlaced ? 'placed' : 'tight' });
     }
     const needed = requestedLength({ nCtx: Math.ceil(atLeast / step) * step, rope: context.rope }, trained);
     if (needed <= found.nCtx) return found;
     const whole = await longestLeaving(0, needed);
-    const grown = whole < needed && (await placedAt(needed)).found ? needed : whole;
+    const grown = whole < needed && (await isPlacedAt(needed)) ? needed : whole;
     return grown > found.nCtx ? { nCtx: grown, end: 'grown', spare } : found;
   }
 
@@ -188,13 +224,29 @@ export class MemoryPlanner {
     return this.longestOf(path, context, this.machine());
   }
 
+  /** Of contexts that the same weights serve one after the other: the largest that fits; none does: `otherwise`. */
+  async neediest(
+    path: string,
+    contexts: ContextSettings[],
+    otherwise: ContextSettings,
+    machine = this.machine(),
+  ): Promise<ContextSettings> {
+    let most = { context: otherwise, bytes: 0 };
+    for (const context of contexts) {
+      const placed = await this.placed(path, context, machine).catch(() => null);
+      const bytes = placed?.fits ? placed.plan.devices.reduce((sum, use) => sum + use.context + use.compute, 0) : 0;
+      if (bytes > most.bytes) most = { context, bytes };
+    }
+    return most.context;
+  }
+
   /** Contexts of one model: each in place of what is loaded, and all at once. */
   async comparison(path: string, contexts: ContextSettings[], machine = this.machine()): Promise<ComparePlan> {
     const columns: ComparePlan['columns'] = [];
     const possible: Wanted[] = [];
-    // the weights are loaded as the first one needs them
-    const first = contexts[0] && (await this.placed(path, contexts[0], machine).catch(() => null));
-    const found = first?.found ?? undefined;
+    const neediest = contexts[0] && (await this.neediest(path, contexts, contexts[0], machine));
+    const placed = neediest && (await this.placed(path, neediest, machine).catch(() => null));
+    const found = placed?.found ?? undefined;
     for (const asked of contexts) {
       const context: Wanted = { ...asked, ...(found && { found }) };
       try {
@@ -234,10 +286,9 @@ export class MemoryPlanner {
     const throwIfOld = () => signal.throwIfAborted();
     const machine = withWorkers(given ?? this.machine(), workers);
     const wanted = { ...asked, api, workers };
-    const auto = asked.nCtx === autoContext ? await this.autoLength(path, wanted, 0, machine) : null;
+    const auto = asked.nCtx === autoContext ? await this.autoLength(path, wanted, 0, machine, signal) : null;
     const context: Wanted = { ...wanted, nCtx: auto?.nCtx ?? asked.nCtx };
-    const { plan, found } = await this.placed(path, context, machine, signal);
-    const budgets = budgetsOf(plan.devices, machine);
+    const { plan, found, budgets, fits } = await this.placed(path, context, machine, signal);
     const estimate = { ...plan, promptCache: promptCacheIn(budgets, plan, api) };
     const room = (plan: MemoryPlan) => roomIn(budgetsOf(plan.devices, machine));
     const isTight = found && room(await this.plan(path, { ...context, nCtx: limits.minContext })) < 0;
@@ -258,7 +309,7 @@ export class MemoryPlanner {
       ...(found && { placement: found.placement }),
       devices: plan.devices,
       estimate,
-      fits: allFit(budgets),
+      fits,
       budgets,
       trained: estimate.trained,
       marks,
@@ -332,16 +383,6 @@ export class MemoryPlanner {
   }
 }
 
-/** What a worker has free was read before anything of ours was there: its share of the present model is no gain. */
-function withWorkers(machine: MachineMemory, workers: LoadRequest['workers'] = []): MachineMemory {
-  const lent = workers.map(({ name, free, total }) => ({ name, kind: 'worker' as const, free, total }));
-  return {
-    ...machine,
-    memories: [...machine.memories, ...lent],
-    held: machine.held.filter(({ kind }) => kind !== 'worker'),
-  };
-}
-
 /** How long Auto is at the most, and why, whatever is free. */
 function bound(
   trained: number,
@@ -354,23 +395,4 @@ function bound(
   if (trained === 0 || untold) return { most: Math.min(usualContext, trained || usualContext), end: 'unknown' };
   if (holding.length === 0 && trained > mostOnProcessor) return { most: mostOnProcessor, end: 'processor' };
   return { most: trained, end: 'trained' };
-}
-
-function withoutWeights(use: DeviceUse): DeviceUse {
-  return { ...use, weights: 0, mapped: 0 };
-}
-
-function onlyWeights(use: DeviceUse): DeviceUse {
-  return { ...use, context: 0, compute: 0 };
-}
-
-/** One entry for each device. */
-function added(uses: DeviceUse[]): DeviceUse[] {
-  const sums = new Map<string, DeviceUse>();
-  for (const use of uses) {
-    const sum = sums.get(use.name);
-    if (!sum) sums.set(use.name, { ...use });
-    else for (const part of ['weights', 'mapped', 'context', 'compute'] as const) sum[part] += use[part];
-  }
-  return [...sums.values()];
 }

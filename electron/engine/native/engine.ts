@@ -123,8 +123,8 @@ class NativeEngine implements Engine, DeviceServer {
 
   /** All layers on GPUs and workers, but a machine without a GPU keeps a share of them, by its memory. */
   #spreadOver(layers: number, asked: Spread): Spread {
-    const { gpuLayers, expertsInRam = 0, shares = [], overrides = [], workers = [] } = asked;
-    const spread = { gpuLayers, expertsInRam: Math.min(expertsInRam, layers), shares, overrides, workers };
+    const { gpuLayers, expertsInRam = 0, shares = [], overrides = [], workers = [], found = false } = asked;
+    const spread = { gpuLayers, expertsInRam: Math.min(expertsInRam, layers), shares, overrides, workers, found };
     const { gpus, totalMemoryBytes } = this.capabilities();
     if (gpuLayers >= 0 || workers.length === 0 || gpus.length > 0) return spread;
     const there = workers.reduce((sum, { free }) => sum + free, 0);

@@ -76,12 +76,14 @@ export interface Spread {
   gpuLayers: number;
   /** layers, from the first on, whose experts stay in RAM; left out: none */
   expertsInRam?: number;
-  /** of each device: workers, then GPUs; left out or empty: by its memory */
+  /** of each device: workers, then GPUs; left out or empty: by what workers have free, or as upstream chooses */
   shares?: number[];
   /** weights that lie elsewhere than their layer: a pattern of their names, and the name of a device, '' for RAM */
   overrides?: { pattern: string; device: string }[];
   /** devices of other machines, which take layers, too; they were greeted before */
   workers?: WorkerDevice[] | undefined;
+  /** it is of `Engine.fit`: what was asked for is all layers */
+  found?: boolean;
 }
 
 /** A spread that was found so that it fits, and what it comes to. */

@@ -37,7 +37,7 @@ export interface WorkerOptions {
   port: number;
   /** of the CPU; 0: as many as there are cores */
   threads: number;
-  /** bytes of each device that clients are told are free at the most; left out: all that are */
+  /** bytes of each device that clients are told of at the most; left out: all */
   memory?: number;
   version: string;
   /** the engine's program with `deviceServerArguments` */
@@ -101,7 +101,8 @@ export class WorkerFront {
     const { client } = await this.devices;
     const { version, memory = Infinity } = this.options;
     const { build, devices } = await client.call('devices', undefined);
-    const lent = devices.map((one) => ({ ...one, free: Math.min(one.free, memory) }));
+    const within = (bytes: number) => Math.min(bytes, memory);
+    const lent = devices.map((one) => ({ ...one, free: within(one.free), total: within(one.total) }));
     return { build, devices: lent, version, inUse: this.served > 0 };
   }
 

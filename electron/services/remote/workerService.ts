@@ -126,9 +126,12 @@ export class WorkerService {
   private devicesOf(link: WorkerLink): WorkerDevice[] {
     if (link.state !== 'ready' || this.whyMissing(link)) return [];
     const { address } = link;
+    // the engine tells devices apart by their names
+    const nameAt = (name: string, number: number) =>
+      link.devices.some((other, i) => i !== number && other.name === name) ? `${name}, ${number + 1}` : name;
     return link.devices.map(({ name, ...device }, number) => ({
       ...{ ...device, endpoint: address, device: number },
-      name: `${address} (${name})`,
+      name: `${address} (${nameAt(name, number)})`,
     }));
   }
 

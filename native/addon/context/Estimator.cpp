@@ -1,6 +1,5 @@
 #include "context/Estimator.h"
 
-#include "LogSink.h"
 #include "errors.h"
 #include "machine/Capabilities.h"
 #include "model/Fingerprint.h"
@@ -30,10 +29,16 @@ BytesByDevice bytesOf(const std::vector<DeviceUse> & uses) {
 
 bool keepOn(float, void * cancel) { return !static_cast<const std::atomic<bool> *>(cancel)->load(); }
 
-// upstream's own count of the same
+int64_t freeOf(ggml_backend_dev_t device) {
+    size_t free = 0, total = 0;
+    ggml_backend_dev_memory(device, &free, &total);
+    return static_cast<int64_t>(free);
+}
+
+// upstream's own count of the same, and the layers that it counts
 BytesByDevice upstreamBytes(const std::string & path, const llama_model_params & loader,
-    const llama_context_params & params, std::vector<ggml_backend_dev_t> & devices) {
-    uint32_t layers = 0, trained = 0, experts = 0;
+    const llama_context_params & params, std::vector<ggml_backend_dev_t> & devices, uint32_t & layers) {
+    uint32_t trained = 0, experts = 0;
     const auto found = common_get_device_memory_data(
         path.c_str(), &loader, &params, devices, layers, trained, experts, GGML_LOG_LEVEL_ERROR);
     BytesByDevice bytes;
@@ -56,16 +61,16 @@ MemoryEstimate Estimator::estimate(const std::string & path, const Spread & spre
 Spread Estimator::fit(const std::string & path, const Spread & asked, const ContextOptions & options,
     const std::vector<Room> & rooms, const std::atomic<bool> & cancel) {
     const std::lock_guard<std::mutex> lock(mutex);
-    const LogSink::Capture log;
     const auto bytes = [&](const Spread & spread) {
         const auto context = dryContext(path, spread, options);
         return std::make_pair(context->params, bytesOf(context->memory().devices));
     };
     const bool mtp = options.loadsMtp();
     std::vector<ggml_backend_dev_t> devices;
+    uint32_t layers = 0;
     auto [params, ours] = bytes(asked);
     params.abort_callback = nullptr;
-    const BytesByDevice theirs = upstreamBytes(path, LoaderParams(asked, true, mtp).params, params, devices);
+    const BytesByDevice theirs = upstreamBytes(path, LoaderParams(asked, true, mtp).params, params, devices, layers);
     BytesByDevice uncounted, room;
     for (const auto & [name, taken] : ours) {
         const auto counted = theirs.find(name);
@@ -90,23 +95,22 @@ Spread Estimator::fit(const std::string & path, const Spread & asked, const Cont
         // Upstream takes a margin from what a device reports as free. It may be negative: a model that is unloaded gives back its memory.
         std::vector<size_t> margins(llama_max_devices());
         for (size_t i = 0; i < devices.size(); i++) {
-            size_t free = 0, total = 0;
-            ggml_backend_dev_memory(devices[i], &free, &total);
             const std::string name = nameOf(devices[i]);
-            margins[i] = static_cast<size_t>(static_cast<int64_t>(free) - room[name] + uncounted[name]);
+            margins[i] = static_cast<size_t>(freeOf(devices[i]) - room[name] + uncounted[name]);
         }
         llama_context_params context = params;
         const auto status = common_fit_params(path.c_str(), &model, &context, shares.data(), overrides.data(),
             margins.data(), context.n_ctx, nullptr, GGML_LOG_LEVEL_ERROR);
         if (cancel) throw CodedError("cancelled", "Finding out what fits was canceled");
-        if (status == COMMON_PARAMS_FIT_STATUS_ERROR)
-            throw CodedError("internal", withLog("Upstream's common_fit_params failed", log.errors()));
-        // it does not find any: the one that was asked for says what is missing
-        if (status == COMMON_PARAMS_FIT_STATUS_FAILURE) return asked;
+        // it finds none: the one that was asked for says what is missing
+        if (status != COMMON_PARAMS_FIT_STATUS_SUCCESS) return asked;
         found = plain;
-        found.gpuLayers = model.n_gpu_layers;
-        if (devices.size() > 1 && model.tensor_split)
-            found.shares.assign(shares.begin(), shares.begin() + devices.size());
+        found.found = true;
+        // where upstream changes nothing, all layers are split by what is free
+        const bool changed = model.n_gpu_layers >= 0;
+        found.gpuLayers = changed ? model.n_gpu_layers : static_cast<int>(layers) + 1;
+        for (size_t i = 0; i < devices.size() && devices.size() > 1; i++)
+            found.shares.push_back(changed ? shares[i] : static_cast<double>(freeOf(devices[i])));
         for (const auto & one : overrides) {
             if (!one.pattern) break;
             ggml_backend_dev_t device = ggml_backend_buft_get_device(one.buft);

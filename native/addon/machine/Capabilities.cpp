@@ -22,7 +22,8 @@ std::vector<Gpu> gpus() {
         if (!isGpu(device)) continue;
         size_t free = 0, total = 0;
         ggml_backend_dev_memory(device, &free, &total);
-        found.push_back({ backendName(device), ggml_backend_dev_description(device), total });
+        const bool integrated = ggml_backend_dev_type(device) == GGML_BACKEND_DEVICE_TYPE_IGPU;
+        found.push_back({ backendName(device), ggml_backend_dev_description(device), total, integrated });
     }
     return found;
 }

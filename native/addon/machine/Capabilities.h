@@ -16,8 +16,9 @@ namespace concertina {
 struct Gpu {
     std::string backend, name;
     uint64_t memoryBytes = 0; // that it may use; 0: not reported
+    bool integrated = false; // it takes no layers where there is a card
 
-    CONCERTINA_FIELDS(backend, name, memoryBytes)
+    CONCERTINA_FIELDS(backend, name, memoryBytes, integrated)
 };
 
 struct Capabilities : SimdLevels {

@@ -96,7 +96,7 @@ std::shared_ptr<Model> loadModel(const std::string & path, const Spread & spread
     const std::atomic<bool> & cancel, const std::function<void(float)> & report) {
     auto model = std::make_shared<Model>();
     model->path = path;
-    model->gpuLayersAsked = spread.gpuLayers;
+    model->gpuLayersAsked = spread.found ? -1 : spread.gpuLayers;
 
     Progress progress{ cancel, report };
     const LoaderParams loader(spread, dry, mtp);

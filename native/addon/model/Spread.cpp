@@ -37,6 +37,12 @@ LoaderParams::LoaderParams(const Spread & spread, bool dry, bool mtp)
     // ggml's AMX buffers take weights whose products they refuse later (not a multiple of 32 outputs, an input that is not
     // contiguous), and the scheduler aborts: ggml-backend.cpp, cur_backend_id != -1. Seen on a Xeon with AMX, ggml 0.25.1.
     if (ggml_cpu_has_amx_int8()) params.use_extra_bufts = false;
+    if (devices.size() > llama_max_devices()) {
+        throw CodedError("bad-request",
+            std::to_string(devices.size()) + " devices are more than the " + std::to_string(llama_max_devices()) +
+                " that llama.cpp takes",
+            "Switch some workers off in the settings.");
+    }
     params.n_gpu_layers = spread.gpuLayers;
     params.load_mtp = mtp;
     params.no_alloc = dry;
@@ -56,8 +62,8 @@ LoaderParams::LoaderParams(const Spread & spread, bool dry, bool mtp)
         overrides.push_back({ nullptr, nullptr });
         params.tensor_buft_overrides = overrides.data();
     }
-    // one GPU alone is the loader's own choice
-    if (devices.size() < 2 && spread.workers.empty()) return;
+    // GPUs of this machine alone are upstream's own choice
+    if (spread.workers.empty() && spread.shares.empty()) return;
     if (spread.shares.empty()) shares = sharesByMemory(devices);
     for (const double share : spread.shares) shares.push_back(static_cast<float>(share));
     shares.resize(std::max(devices.size(), llama_max_devices()));

@@ -23,18 +23,20 @@ struct Override {
 struct Spread {
     int gpuLayers = -1; // the last ones, over the workers and then the GPUs of this machine; negative: all
     int expertsInRam = 0; // layers from the first on whose experts stay in RAM
-    std::vector<double> shares; // of each device, in that order; empty: by its memory
+    std::vector<double>
+        shares; // of each device, in that order; empty: by what workers have free, or as upstream chooses
     std::vector<Override> overrides;
     std::vector<WorkerDevice> workers;
+    bool found = false; // by Estimator::fit; what was asked for is all layers
 
-    CONCERTINA_FIELDS(gpuLayers, expertsInRam, shares, overrides, workers)
+    CONCERTINA_FIELDS(gpuLayers, expertsInRam, shares, overrides, workers, found)
     bool operator==(const Spread & other) const { return fields() == other.fields(); }
 };
 
 // The parameters of upstream's loader for it. `dry`: for dry runs, see devicesOf.
 class LoaderParams {
 public:
-    // throws `worker-lost`, and `bad-request` for an override to a device that is not there
+    // throws `worker-lost`, and `bad-request` for an override to a device that is not there and for more devices than upstream takes
     LoaderParams(const Spread & spread, bool dry, bool mtp);
     LoaderParams(const LoaderParams &) = delete;
     LoaderParams & operator=(const LoaderParams &) = delete;

@@ -135,6 +135,30 @@ it('shares that were chosen', async () => {
   expect(cacheAt(1)).toBeGreaterThan(0);
 });
 
+it('where all fits, all layers, in numbers: what a machine without a GPU keeps by itself is not asked for again', async () => {
+  const workers = await devicesOf(await startWorkers(2));
+  const asked = { gpuLayers: -1, workers };
+  const { spread } = await engine().fit(tinyModel, asked, options, roomsOf(workers, 2 ** 30));
+  expect(spread).toMatchObject({ gpuLayers: all, shares: [2 ** 30, 2 ** 30], found: true });
+  const { devices } = await engine().estimate(tinyModel, spread, options);
+  expect(away(devices)).toHaveLength(2);
+
+  // most of it is for the RAM, which has no room for it
+  const inspector = createInspectorHandlers(engine);
+  const { handlers } = engineServer();
+  const { ram, ...rest } = await handlers.machineMemory(undefined);
+  const machine = { ...rest, ram: { ...ram, free: reserveOf('ram', ram.total) + 60 * MiB } };
+  const context = contextSettingsSchema.parse({
+    threads: 1,
+    speculation: 'off',
+    nCtx: 8192,
+    typeK: 'f16',
+    typeV: 'f16',
+  });
+  const fit = await inspector.fit({ path: tinyModel, context, workers, machine });
+  expect(fit).toMatchObject({ fits: true, placement: { gpuLayers: all, layers: all } });
+});
+
 it('the load does as the window and the settings say', async () => {
   const fronts = await startWorkers(1);
   // by memory, this machine would keep most of the layers

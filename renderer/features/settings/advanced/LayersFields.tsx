@@ -15,6 +15,9 @@ export function LayersFields({ context }: { context: ContextSettings }) {
   const devices = useApp(useShallow(selectDevices));
   const { settings } = useActions();
   const { gpuLayers, expertsInRam, deviceShares } = context;
+  // one that is gone keeps its share until it is emptied
+  const gone = deviceShares.slice(devices.length).map((_, i) => t`${devices.length + i + 1}. not there now`);
+  const rows = deviceShares.length > 0 || devices.length > 1 ? [...devices, ...gone] : [];
   return (
     <>
       <AutoField
@@ -39,12 +42,12 @@ export function LayersFields({ context }: { context: ContextSettings }) {
           onCommit={(value) => settings.editContext({ expertsInRam: value ?? -1 })}
         />
       )}
-      {(devices.length > 1 || deviceShares.length > 0) && (
+      {rows.length > 0 && (
         <fieldset className="grid gap-2" data-testid="settings-device-shares">
           <legend className="mb-1.5 text-sm font-medium text-ink">
             <Trans>Split over devices</Trans>
           </legend>
-          {devices.map((name, index) => (
+          {rows.map((name, index) => (
             <AutoField
               key={name}
               id={`settings-share-${index}`}
@@ -91,7 +94,9 @@ export function AutoField({ id, label, help, integer = true, ...field }: AutoFie
 function selectDevices(state: AppState): string[] {
   const lent = selectWorkers(state).filter((worker) => worker.on && worker.state === 'ready');
   const there = lent.flatMap(({ address, devices }) => devices.map(({ name }) => t`${name} at ${address}`));
-  const here = (selectCapabilities(state)?.gpus ?? []).map(({ name }) => name);
+  const gpus = selectCapabilities(state)?.gpus ?? [];
+  const cards = gpus.filter(({ integrated }) => !integrated);
+  const here = (cards.length > 0 ? cards : gpus).map(({ name }) => name);
   return [...there, ...here].slice(0, limits.maxDevices).map((name, index) => `${index + 1}. ${name}`);
 }
 

@@ -190,7 +190,7 @@ export function autoText(auto: AutoLength | null): string {
     case 'tight':
       return t`Auto: ${now} now, the least that is of use: the memory has no ${free} to spare for other programs beside this model.`;
     case 'placed':
-      return t`Auto: ${now} now, the least that is of use: for more, still fewer layers of this model would be on the GPU.`;
+      return t`Auto: ${now} now, the least that is of use: with more, less of this model would be on the GPU or at workers.`;
     case 'unknown':
       return t`Auto: ${now} now, because the file does not say what the model was trained for, or the memory is not known. Choose more if you know better.`;
   }

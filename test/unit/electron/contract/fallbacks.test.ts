@@ -7,7 +7,7 @@ import { effective, capabilities as samples } from '@/test/fixtures/samples';
 
 const capabilities: Capabilities = { ...samples, simd: 'avx2', simdBest: 'avx2', simdWeights: 'avx2' };
 const context: LoadedContext = { ...effective, calibration: '', auto: null, placement: null, fingerprint: 'f1' };
-const gpu = { backend: 'Metal', name: 'Apple M3', memoryBytes: 16e9 };
+const gpu = { backend: 'Metal', name: 'Apple M3', memoryBytes: 16e9, integrated: false };
 const mac: Capabilities = {
   ...{ ...capabilities, backend: 'Metal', chipFamily: 'Apple9', gpuBackends: ['Metal'], gpus: [gpu] },
   ...{ simd: 'neon', simdBest: 'neon', simdWeights: 'neon' },

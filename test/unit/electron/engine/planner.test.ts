@@ -201,8 +201,8 @@ describe('layers that do not all fit on the GPU', () => {
   function setUp(free: number) {
     const engine = engineOf();
     const planOf = (layers: number, nCtx: number) => {
-      const there = layers * (GiB / 2 + nCtx * 4096);
-      const devices = [use({ weights: (16 - layers) * (GiB / 2) }), use({ ...gpu, weights: there })];
+      const there = { weights: layers * (GiB / 2), context: layers * nCtx * 4096 };
+      const devices = [use({ weights: (16 - layers) * (GiB / 2) }), use({ ...gpu, ...there })];
       return { ...plan, nCtx, trained: 131_072, devices: layers > 0 ? devices : devices.slice(0, 1) };
     };
     engine.estimate.mockImplementation(async (_path: string, { gpuLayers }: Spread, { nCtx }) =>
@@ -264,11 +264,44 @@ describe('layers that do not all fit on the GPU', () => {
     });
   });
 
-  test('a canceled load ends the search', async () => {
-    const { planner, fit } = setUp(6 * GiB);
-    const { signal } = new AbortController();
-    await planner.check({ path: '/m', context }, signal);
-    expect(fit.mock.lastCall?.[4]).toBe(signal);
+  test.each([8192, autoContext])(
+    'a canceled load ends the search, of length %i, and one that has not begun',
+    async (nCtx) => {
+      const { planner, fit } = setUp(6 * GiB);
+      const controller = new AbortController();
+      fit.mockImplementationOnce(async (_path, _spread, _options, _rooms, signal) => {
+        controller.abort();
+        throw new ConcertinaError(signal?.aborted ? 'cancelled' : 'internal', 'The search ended.');
+      });
+      const question = { path: '/m', context: { ...context, nCtx } };
+      await expect(planner.check(question, controller.signal)).rejects.toMatchObject({ code: 'cancelled' });
+      await expect(planner.check(question, controller.signal)).rejects.toMatchObject({ code: 'cancelled' });
+      expect(fit).toHaveBeenCalledTimes(1);
+    },
+  );
+
+  test('nothing is searched for where nothing can fit; a forced load has what the search finds', async () => {
+    const { planner, fit, memories } = setUp(6 * GiB);
+    const question = { path: '/m', context: { ...context, nCtx: 131_072 } };
+    for (const memory of memories) memory.free = GiB;
+    Object.assign(planner, { ram: () => machine(2 * GiB) });
+    expect(await planner.fit(question)).toMatchObject({ fits: false });
+    expect(fit).not.toHaveBeenCalled();
+    for (const memory of memories) memory.free = 6 * GiB;
+    Object.assign(planner, { ram: () => machine(24 * GiB) });
+    const forced = await planner.check({ path: '/m', context: { ...context, nCtx: 8192 }, force: true });
+    expect(forced.found?.placement).toEqual(placed(10));
+  });
+
+  test('a comparison is placed for its largest context', async () => {
+    const { planner } = setUp(6 * GiB);
+    const [short, long] = [
+      { ...context, nCtx: 8192 },
+      { ...context, nCtx: 65_536 },
+    ];
+    expect(await planner.neediest('/m', [short, long], short)).toEqual(long);
+    const columns = (await planner.comparison('/m', [short, long])).columns;
+    expect(columns.map(({ fits }) => fits)).toEqual([true, true]);
   });
 
   test('a newer question of the same view ends the search; who asked the same beside it gets an answer', async () => {

@@ -33,6 +33,7 @@ class FakeDevices implements ProcessTransport {
   constructor(
     private readonly own = build,
     private readonly portTaken = false,
+    private readonly count = 1,
   ) {
     queueMicrotask(() => this.say({ type: 'event', name: 'onReady', payload: { problem: null } }));
   }
@@ -40,7 +41,10 @@ class FakeDevices implements ProcessTransport {
   send(message: unknown): void {
     const { id, name, input } = message as { id: number; name: string; input: { port: number; operation: string } };
     const answers: Record<string, unknown> = {
-      devices: { build: this.own, devices: [{ name: 'CPU', cpu: true, free: 1000, total: 2000 }] },
+      devices: {
+        build: this.own,
+        devices: Array(this.count).fill({ name: 'CPU', cpu: true, free: 1000, total: 2000 }),
+      },
       computes: { yes: input?.operation === 'aa' },
     };
     if (name === 'serve') {
@@ -73,10 +77,10 @@ class FakeDevices implements ProcessTransport {
 }
 
 /** `taken`: how many of its processes cannot listen on their port */
-async function startFront(port = 0, own = build, taken = 0, memory = Infinity) {
+async function startFront(port = 0, own = build, taken = 0, memory = Infinity, count = 1) {
   const started: FakeDevices[] = [];
   const open = () => {
-    const devices = new FakeDevices(own, started.length < taken);
+    const devices = new FakeDevices(own, started.length < taken, count);
     started.push(devices);
     return devices;
   };
@@ -289,9 +293,17 @@ it('a worker that another app uses takes no part', async () => {
   expect(missing[0]).toContain('is used by another app');
 });
 
+it('devices that are alike have names of their own', async () => {
+  const { front } = await startFront(0, build, 0, Infinity, 2);
+  const address = addressOf(front);
+  const { service } = await serviceWith([address]);
+  const { workers } = await service.forLoad();
+  expect(workers.map(({ name }) => name)).toEqual([`${address} (CPU, 1)`, `${address} (CPU, 2)`]);
+});
+
 it('lends no more memory than it may', async () => {
   const { front } = await startFront(0, build, 0, 300);
-  expect((await front.describe()).devices).toEqual([{ name: 'CPU', cpu: true, free: 300, total: 2000 }]);
+  expect((await front.describe()).devices).toEqual([{ name: 'CPU', cpu: true, free: 300, total: 300 }]);
 });
 
 it('another address than the loopback interface has to be asked for twice', () => {
