@@ -5,7 +5,7 @@
 
 import type { Readable } from 'node:stream';
 import { msg } from '@lingui/core/runtime-macro';
-import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
+import type { Dispatcher, request } from 'undici';
 import type { z } from 'zod';
 import { ConcertinaError, type ErrorCode } from '../../contract/errors';
 import type { Translatable } from '../../contract/lib/language';
@@ -45,17 +45,11 @@ export class HubHttp {
   readonly endpoint: URL;
   /** what the endpoint is asked through, for people; null: nothing */
   readonly proxy: string | null;
-  private readonly dispatcher: Dispatcher;
+  private connecting: Promise<Connections> | null = null;
 
   constructor(private readonly options: HubHttpOptions) {
     this.endpoint = options.endpoint;
-    const { environment = process.env, stallMs = 30_000 } = options;
-    const limits = { bodyTimeout: stallMs, headersTimeout: stallMs, connect: { timeout: Math.min(stallMs, 15_000) } };
-    const value = (name: string) => environment[name.toLowerCase()] || environment[name] || '';
-    const proxies = { httpProxy: value('HTTP_PROXY'), httpsProxy: value('HTTPS_PROXY'), noProxy: value('NO_PROXY') };
-    const proxied = proxies.httpProxy !== '' || proxies.httpsProxy !== '';
-    this.proxy = proxyFor(this.endpoint, environment);
-    this.dispatcher = proxied ? new EnvHttpProxyAgent({ ...limits, ...proxies }) : new Agent(limits);
+    this.proxy = proxyFor(this.endpoint, options.environment ?? process.env);
   }
 
   get hasToken(): boolean {
@@ -115,16 +109,19 @@ export class HubHttp {
     return { text: Buffer.concat(pieces).toString('utf8', 0, Math.min(bytes, maxBytes)), headers: answer.headers };
   }
 
-  close(): Promise<void> {
-    return this.dispatcher.destroy();
+  async close(): Promise<void> {
+    const { dispatcher } = (await this.connecting) ?? {};
+    await dispatcher?.destroy();
   }
 
   private async ask(url: URL, headers: Record<string, string>, signal: AbortSignal | undefined) {
     const token = this.options.token();
     const own = url.origin === this.endpoint.origin && token !== null ? { authorization: `Bearer ${token}` } : {};
     const all = { 'user-agent': this.options.userAgent, 'accept-encoding': 'identity', ...headers, ...own };
+    this.connecting ??= connections(this.options);
+    const { dispatcher, request } = await this.connecting;
     try {
-      const answer = await request(url, { dispatcher: this.dispatcher, headers: all, ...(signal ? { signal } : {}) });
+      const answer = await request(url, { dispatcher, headers: all, ...(signal ? { signal } : {}) });
       // a line that is cut before anyone reads must not end the app; whoever reads gets the error all the same
       answer.body.on('error', () => undefined);
       return answer;
@@ -143,6 +140,21 @@ export class HubHttp {
     }
     return refusalOf({ status, headers, host, repo: null, hasToken: false });
   }
+}
+
+interface Connections {
+  request: typeof request;
+  dispatcher: Dispatcher;
+}
+
+/** Loaded with the first question: it is a hundred modules, and most starts of the app, of the server and of commands ask nothing. */
+async function connections({ environment = process.env, stallMs = 30_000 }: HubHttpOptions): Promise<Connections> {
+  const { Agent, EnvHttpProxyAgent, request } = await import('undici');
+  const limits = { bodyTimeout: stallMs, headersTimeout: stallMs, connect: { timeout: Math.min(stallMs, 15_000) } };
+  const value = (name: string) => environment[name.toLowerCase()] || environment[name] || '';
+  const proxies = { httpProxy: value('HTTP_PROXY'), httpsProxy: value('HTTPS_PROXY'), noProxy: value('NO_PROXY') };
+  const proxied = proxies.httpProxy !== '' || proxies.httpsProxy !== '';
+  return { request, dispatcher: proxied ? new EnvHttpProxyAgent({ ...limits, ...proxies }) : new Agent(limits) };
 }
 
 function nextOf(url: URL, location: string | undefined): URL {
