@@ -121,6 +121,3 @@ export interface WindowApi {
   /** `documents.addPaths` for dropped files, in the same way */
   attachDroppedFiles(files: File[]): Promise<Envelope>;
 }
-
-export const operationNames = Object.keys(operations) as OperationName[];
-export const eventNames = Object.keys(events) as EventName[];

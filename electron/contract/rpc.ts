@@ -183,15 +183,7 @@ function invalid(what: string, error: z.ZodError): ConcertinaError {
   return new ConcertinaError('bad-request', `${what}: ${issueText(error)}.`);
 }
 
-/** Names of the connections: channels between a window and the main process of Electron, subprotocols of headless mode's WebSocket. */
-export const channels = {
-  call: 'concertina:call',
-  event: 'concertina:event',
-  /** carries a message port to the engine process */
-  stream: 'concertina:stream',
-} as const;
-
-/** What the server answers with; the key that comes beside it is never sent back. */
+/** Subprotocol of headless mode's WebSocket: what the server answers with; the key that comes beside it is never sent back. */
 export const socketProtocol = 'concertina';
 
 /**

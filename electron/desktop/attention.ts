@@ -6,8 +6,8 @@ import { msg } from '@lingui/core/runtime-macro';
 import { app, BrowserWindow, Notification } from 'electron';
 import type { EventPayload } from '../contract/contract';
 import type { StreamFrame } from '../contract/engine';
-import { channels } from '../contract/rpc';
 import type { Services } from '../services/services';
+import { channels } from './channels';
 import { shown, shownError } from './language';
 
 /** What took less than this is no news: the person may still look on. */

@@ -2,6 +2,7 @@
  * The menu of a right click, and of the keyboard's menu key: what can be done with a text field, a selected text or a link.
  * Rows that have a menu of their own show that instead, and the page keeps the event from coming here.
  */
+
 import { msg } from '@lingui/core/runtime-macro';
 import {
   app,
@@ -12,7 +13,7 @@ import {
   type MenuItemConstructorOptions,
   session,
 } from 'electron';
-import { channels } from '../contract/rpc';
+import { channels } from './channels';
 import { shown } from './language';
 
 const mostSuggestions = 5;

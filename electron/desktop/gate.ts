@@ -1,9 +1,10 @@
 /** The one place that takes messages from windows: checks who sends, and hands the call to the services. */
 
 import { type BrowserWindow, type IpcMainInvokeEvent, ipcMain, MessageChannelMain } from 'electron';
-import { channels, type Envelope } from '../contract/rpc';
+import type { Envelope } from '../contract/rpc';
 import type { EngineHost } from '../services/engine/engineHost';
 import type { Services } from '../services/services';
+import { channels } from './channels';
 import { isAppUrl } from './security';
 
 /** Serves calls of the app's own pages; `services` validates and answers them. */

@@ -1,10 +1,10 @@
 /** Start of the Electron app: a list of set-ups. Each subject has its own file. */
+
 import { join } from 'node:path';
 import { msg } from '@lingui/core/runtime-macro';
 import { app, BrowserWindow, dialog, powerMonitor } from 'electron';
 import { engineArguments, inspectorArguments } from '../contract/engineContract';
 import { toErrorPayload } from '../contract/errors';
-import { channels } from '../contract/rpc';
 import type { Settings } from '../contract/settings';
 import type { ProcessTransport } from '../services/engine/engineTransport';
 import { requireWritable } from '../services/lib/dataFolder';
@@ -15,6 +15,7 @@ import { PowerWatch } from '../services/machine/power';
 import { createServices, type Services } from '../services/services';
 import { setUpAttention } from './attention';
 import { followLogin, followTray, hasTray, startedAtLogin } from './background';
+import { channels } from './channels';
 import { followSpellCheck } from './contextMenu';
 import {
   appInfo,

@@ -1,12 +1,15 @@
-/** The bridge of the sandboxed page: the operations and events of the contract by name, and nothing else of Electron. */
+/**
+ * The bridge of the sandboxed page: the operations and events of the contract by name, and nothing else of Electron. A page waits for
+ * it, so of the contract it has the types alone: which operations there are the gate in the main process knows.
+ */
 import { contextBridge, ipcRenderer, webUtils } from 'electron';
-import { type EventName, eventNames, type OperationName, operationNames, type WindowApi } from '../contract/contract';
-import { messageOf } from '../contract/errors';
-import { channels, type Envelope } from '../contract/rpc';
+import type { EventName, OperationName, WindowApi } from '../contract/contract';
+import type { Envelope } from '../contract/rpc';
+import { channels } from './channels';
 
 type Listener = (payload: unknown) => void;
 
-const listeners = new Map<EventName, Set<Listener>>(eventNames.map((name) => [name, new Set()]));
+const listeners = new Map<EventName, Set<Listener>>();
 
 function emit(name: EventName, payload: unknown): void {
   for (const listener of listeners.get(name) ?? []) listener(payload);
@@ -16,7 +19,6 @@ function emit(name: EventName, payload: unknown): void {
 const droppedOnly: readonly OperationName[] = ['documents.addPaths'];
 
 async function call(name: OperationName, input: unknown): Promise<Envelope> {
-  if (!operationNames.includes(name)) return refusal('This operation does not exist.');
   if (droppedOnly.includes(name)) return refusal('Drop the files on the window, or choose them in the dialog.');
   return invoke(name, input);
 }
@@ -26,14 +28,13 @@ async function invoke(name: OperationName, input: unknown): Promise<Envelope> {
     return await ipcRenderer.invoke(channels.call, name, input);
   } catch (error) {
     // what cannot be cloned (a function, a DOM node) never leaves the page
-    return refusal(messageOf(error));
+    return refusal(error instanceof Error ? error.message : String(error));
   }
 }
 
 function on(name: EventName, listener: Listener): () => void {
-  const set = listeners.get(name);
-  if (!set) return () => undefined;
-  set.add(listener);
+  const set = listeners.get(name) ?? new Set();
+  listeners.set(name, set.add(listener));
   return () => void set.delete(listener);
 }
 

@@ -5,7 +5,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { type OperationName, operationNames, operations } from '@/electron/contract/contract';
+import { type OperationName, operations } from '@/electron/contract/contract';
 import { engineArguments, inspectorArguments } from '@/electron/contract/engineContract';
 import type { Envelope } from '@/electron/contract/rpc';
 import { forkProcess } from '@/electron/services/engine/engineTransport';
@@ -139,6 +139,7 @@ interface Shape {
   $defs?: Record<string, Shape>;
 }
 
+const operationNames = Object.keys(operations) as OperationName[];
 const shapes = new Map(
   operationNames.map((name) => [
     name,

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BrowserWindow } from 'electron';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { channels } from '@/electron/contract/rpc';
+import { channels } from '@/electron/desktop/channels';
 import { setUpGate, setUpStreams } from '@/electron/desktop/gate';
 import { readWindowState, writeWindowState } from '@/electron/desktop/window';
 import { EngineHost } from '@/electron/services/engine/engineHost';
