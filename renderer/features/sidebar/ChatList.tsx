@@ -177,7 +177,8 @@ function ChatItemBody({ chat, active, on }: ChatItemProps) {
         {chat.title}
       </button>
       {answering && (
-        <span className="pointer-events-none absolute end-2.5 size-1.5 animate-pulse rounded-full bg-accent group-hover:hidden [@media(hover:none)]:end-8">
+        // no animation: it would be a frame 60 times a second for as long as an answer takes
+        <span className="pointer-events-none absolute end-2.5 size-1.5 rounded-full bg-accent group-hover:hidden [@media(hover:none)]:end-8">
           <span className="sr-only">
             <Trans>An answer is being written</Trans>
           </span>
