@@ -83,6 +83,11 @@ export interface SharedApp {
   gates(): EngineGates;
 }
 
+interface SharedOptions extends Omit<LaunchOptions, 'folder' | 'model'> {
+  /** as of a start; or what writes it into the data folder */
+  model?: string | ((dataDir: string) => Promise<string>);
+}
+
 /**
  * For tests that need no first start of their own: the start takes more of the processor than what most of them do. They run one
  * after another, in any order and each also alone; the one after a failed one gets a fresh start. What they leave behind must not
@@ -90,7 +95,7 @@ export interface SharedApp {
  * @param prepare writes what the data folder holds before the start
  */
 export function shareApp(
-  { held, ...options }: Omit<LaunchOptions, 'folder'> = {},
+  { held, model: given, ...options }: SharedOptions = {},
   prepare: (dataDir: string) => Promise<unknown> = async () => {},
 ): SharedApp {
   let shared: { window: AppWindow; data: string; gates: EngineGates } | null = null;
@@ -103,8 +108,10 @@ export function shareApp(
     const data = info.outputPath('shared');
     await mkdir(data, { recursive: true });
     await prepare(data);
+    const model = typeof given === 'function' ? await given(data) : given;
     const gates = await EngineGates.open();
-    shared = { window: await openOn(data, { ...options, ...(held && { held: { ...held, gates } }) }), data, gates };
+    const all = { ...options, ...(model && { model }), ...(held && { held: { ...held, gates } }) };
+    shared = { window: await openOn(data, all), data, gates };
   });
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the needed fixtures off the pattern
   test.afterEach(async ({}, info) => {
