@@ -7,7 +7,7 @@ import path from 'node:path';
 import { expect, type Locator, type Page } from '@playwright/test';
 import { makePdf } from '@/test/fixtures/documents/pdf';
 import { startHub } from '@/test/fixtures/hub/server';
-import { addModel, attachFile, chooseFiles, killEngine, test, tinyModel } from '../app';
+import { addModel, attachFile, chooseFiles, killEngine, shareApp, test, tinyModel } from '../app';
 import { ask, call, greedy, questions, ready } from '../chat';
 import { sampleLibrary, writeChats, writeSampleChat } from '../chatFiles';
 import { hubModels, tinyRepo } from '../hubModels';
@@ -108,84 +108,6 @@ test('chats, folders, answers and what the sidebar opens', async ({ launch, data
   screens.clean();
 });
 
-test('documents, passages, the shelf and the meter', async ({ launch, dataDir }) => {
-  const window = await launch({
-    model: tinyModel,
-    settings: { sampling: { ...greedy, maxTokens: 24 }, context: { nCtx: 1024 } },
-  });
-  const { app, page } = window;
-  await ready(page);
-  const screens = new Screens(page);
-
-  const pdf = path.join(dataDir, 'lamps.pdf');
-  const line = 'The keeper of the harbor lamp lit it at nine in the evening and wrote the hour into the book.';
-  await writeFile(pdf, makePdf(Array.from({ length: 8 }, () => ({ lines: Array(14).fill(line) }))));
-  await attachFile(window, pdf);
-  await page.getByTestId('composer').fill('When was the lamp lit?');
-  await screens.look('a document that does not fit', 'room-offer');
-  await page.getByTestId('draft-tokens').click();
-  await screens.look('figures of the context', 'budget-details');
-  await screens.close('budget-details');
-  await page.getByTestId('card-menu').click();
-  await screens.look('menu of a document', menuItem(page, 'Choose pages'));
-  await menuItem(page, 'Choose pages').click();
-  await screens.look('pages to choose', 'document-parts');
-  const view = (name: string) => page.getByRole('group', { name: 'View' }).getByText(name, { exact: true });
-  await view('Page').click();
-  await screens.look('picture of a page', 'page-picture');
-  await view('Text').click();
-  await screens.look('text of a document', 'document-text');
-  await page.getByTestId('document-search').fill('harbor');
-  await screens.look('search in a document', 'document-hit');
-  await page.getByTestId('offer-passages').click();
-  await expect(page.getByTestId('card-words')).toBeVisible();
-  await page.getByTestId('card-words').click();
-  await screens.look('words to search for', 'search-words');
-  await page.keyboard.press('Escape');
-  await ask(page, 'When was the lamp lit?');
-  await page.getByTestId('sent-document').click();
-  await screens.look('passages of a question', 'searched-for');
-  await page.keyboard.press('Escape');
-  const odd = path.join(dataDir, 'odd.pdf');
-  await writeFile(odd, '%PDF-1.7 and nothing else');
-  await chooseFiles(app, odd);
-  await page.getByTestId('attach').click();
-  await expect(page.locator('[data-testid="document-card"][data-state="failed"]')).toBeVisible();
-  await screens.look('a file that cannot be read', 'document-card');
-
-  for (const id of ['meter-history-open', 'meter-memory', 'meter-engine']) {
-    await page.getByTestId(id).click();
-    await screens.look(id, page.getByRole('dialog'));
-    await page.keyboard.press('Escape');
-  }
-
-  await killEngine(app);
-  await screens.look('an engine that stopped', 'engine-banner');
-  await page.evaluate(() => {
-    const dragged = new DataTransfer();
-    dragged.items.add(new File(['x'], 'x.txt'));
-    document.dispatchEvent(new DragEvent('dragenter', { dataTransfer: dragged, bubbles: true }));
-  });
-  await screens.look('files over the window', 'drop-overlay');
-  await screens.close('drop-overlay');
-
-  await page.getByTestId('new-chat').click();
-  await page.getByTestId('shelf-open').click();
-  await chooseFiles(app, pdf);
-  await page.getByTestId('shelf-add').click();
-  await screens.look('shelf', 'shelf-item');
-  await page.getByTestId('shelf-menu').click();
-  await screens.look('menu of a document of the shelf', menuItem(page, 'Rename'));
-  await menuItem(page, 'Rename').click();
-  await screens.look('a document that is renamed', 'shelf-name');
-  await page.keyboard.press('Escape');
-  await page.getByTestId('shelf-choose').first().check();
-  await screens.look('documents chosen on the shelf', 'shelf-chosen');
-  await page.getByTestId('shelf-chosen-folder').click();
-  await screens.look('folder for documents', 'new-folder-name');
-  screens.clean();
-});
-
 test('models, the hub, settings, presets and the API', async ({ launch, dataDir }) => {
   const hub = await startHub(hubModels(path.join(dataDir, 'of-the-hub')));
   const { app, page } = await launch({ settings: { sampling: greedy }, env: { HF_ENDPOINT: hub.url } });
@@ -248,35 +170,118 @@ test('models, the hub, settings, presets and the API', async ({ launch, dataDir 
   screens.clean();
 });
 
-test('a comparison and its plots', async ({ launch }) => {
-  const { page } = await launch({ model: tinyModel, settings: { sampling: greedy, context: { nCtx: 1024 } } });
-  await ready(page);
-  const screens = new Screens(page);
-  await page.getByTestId('compare-view-open').click();
-  await page.getByTestId('compare-prompt').fill('The lamps of the harbor burn all night. '.repeat(60));
-  const rows = page.getByTestId('compare-configuration');
-  while ((await rows.count()) > 2) await rows.last().getByRole('button', { name: 'Remove' }).click();
-  await page.getByTestId('compare-options').locator('summary').click();
-  await page.getByTestId('compare-maxTokens').fill('24');
-  await page.getByTestId('compare-curve').check();
-  await screens.look('what is compared', 'compare-options');
-  await page.getByTestId('compare-start').click();
-  await expect(page.getByTestId('compare-run')).toHaveAttribute('data-state', 'done', { timeout: 180_000 });
-  await screens.look('judgement', 'compare-verdict');
-  await page.getByTestId('compare-figures').locator('summary').click();
-  await screens.look('figures of the columns', 'compare-table');
-  await page.getByTestId('compare-export').click();
-  await screens.look('menu of the run', menuItem(page, /Markdown/));
-  await page.keyboard.press('Escape');
-  await page.getByTestId('compare-use').last().click();
-  await screens.look('menu of a column', page.getByRole('menuitem'));
-  await page.keyboard.press('Escape');
-  await page.getByTestId('compare-back').click();
-  await screens.look('runs that are kept', 'compare-run-item');
-  await page
-    .getByTestId('compare-run-item')
-    .getByRole('button', { name: /^Remove/ })
-    .click();
-  await screens.look('before a run is deleted', 'confirm');
-  screens.clean();
+test.describe('in a short context', () => {
+  const shared = shareApp({
+    model: tinyModel,
+    settings: { sampling: { ...greedy, maxTokens: 24 }, context: { nCtx: 1024 } },
+  });
+
+  test('documents, passages, the shelf and the meter', async () => {
+    const window = await shared.window();
+    const { app, page } = window;
+    const screens = new Screens(page);
+
+    const pdf = path.join(shared.dataDir(), 'lamps.pdf');
+    const line = 'The keeper of the harbor lamp lit it at nine in the evening and wrote the hour into the book.';
+    await writeFile(pdf, makePdf(Array.from({ length: 8 }, () => ({ lines: Array(14).fill(line) }))));
+    await attachFile(window, pdf);
+    await page.getByTestId('composer').fill('When was the lamp lit?');
+    await screens.look('a document that does not fit', 'room-offer');
+    await page.getByTestId('draft-tokens').click();
+    await screens.look('figures of the context', 'budget-details');
+    await screens.close('budget-details');
+    await page.getByTestId('card-menu').click();
+    await screens.look('menu of a document', menuItem(page, 'Choose pages'));
+    await menuItem(page, 'Choose pages').click();
+    await screens.look('pages to choose', 'document-parts');
+    const view = (name: string) => page.getByRole('group', { name: 'View' }).getByText(name, { exact: true });
+    await view('Page').click();
+    await screens.look('picture of a page', 'page-picture');
+    await view('Text').click();
+    await screens.look('text of a document', 'document-text');
+    await page.getByTestId('document-search').fill('harbor');
+    await screens.look('search in a document', 'document-hit');
+    await page.getByTestId('offer-passages').click();
+    await expect(page.getByTestId('card-words')).toBeVisible();
+    await page.getByTestId('card-words').click();
+    await screens.look('words to search for', 'search-words');
+    await page.keyboard.press('Escape');
+    await ask(page, 'When was the lamp lit?');
+    await page.getByTestId('sent-document').click();
+    await screens.look('passages of a question', 'searched-for');
+    await page.keyboard.press('Escape');
+    const odd = path.join(shared.dataDir(), 'odd.pdf');
+    await writeFile(odd, '%PDF-1.7 and nothing else');
+    await chooseFiles(app, odd);
+    await page.getByTestId('attach').click();
+    await expect(page.locator('[data-testid="document-card"][data-state="failed"]')).toBeVisible();
+    await screens.look('a file that cannot be read', 'document-card');
+
+    for (const id of ['meter-history-open', 'meter-memory', 'meter-engine']) {
+      await page.getByTestId(id).click();
+      await screens.look(id, page.getByRole('dialog'));
+      await page.keyboard.press('Escape');
+    }
+
+    await killEngine(app);
+    await screens.look('an engine that stopped', 'engine-banner');
+    await page.evaluate(() => {
+      const dragged = new DataTransfer();
+      dragged.items.add(new File(['x'], 'x.txt'));
+      document.dispatchEvent(new DragEvent('dragenter', { dataTransfer: dragged, bubbles: true }));
+    });
+    await screens.look('files over the window', 'drop-overlay');
+    await screens.close('drop-overlay');
+
+    await page.getByTestId('new-chat').click();
+    await page.getByTestId('shelf-open').click();
+    await chooseFiles(app, pdf);
+    await page.getByTestId('shelf-add').click();
+    await screens.look('shelf', 'shelf-item');
+    await page.getByTestId('shelf-menu').click();
+    await screens.look('menu of a document of the shelf', menuItem(page, 'Rename'));
+    await menuItem(page, 'Rename').click();
+    await screens.look('a document that is renamed', 'shelf-name');
+    await page.keyboard.press('Escape');
+    await page.getByTestId('shelf-choose').first().check();
+    await screens.look('documents chosen on the shelf', 'shelf-chosen');
+    await page.getByTestId('shelf-chosen-folder').click();
+    await screens.look('folder for documents', 'new-folder-name');
+    await screens.close('new-folder-name');
+    await screens.close('shelf-view');
+    screens.clean();
+  });
+
+  test('a comparison and its plots', async () => {
+    const { page } = await shared.window();
+    const screens = new Screens(page);
+    await page.getByTestId('compare-view-open').click();
+    await page.getByTestId('compare-prompt').fill('The lamps of the harbor burn all night. '.repeat(60));
+    const rows = page.getByTestId('compare-configuration');
+    while ((await rows.count()) > 2) await rows.last().getByRole('button', { name: 'Remove' }).click();
+    await page.getByTestId('compare-options').locator('summary').click();
+    await page.getByTestId('compare-maxTokens').fill('24');
+    await page.getByTestId('compare-curve').check();
+    await screens.look('what is compared', 'compare-options');
+    await page.getByTestId('compare-start').click();
+    await expect(page.getByTestId('compare-run')).toHaveAttribute('data-state', 'done', { timeout: 180_000 });
+    await screens.look('judgement', 'compare-verdict');
+    await page.getByTestId('compare-figures').locator('summary').click();
+    await screens.look('figures of the columns', 'compare-table');
+    await page.getByTestId('compare-export').click();
+    await screens.look('menu of the run', menuItem(page, /Markdown/));
+    await page.keyboard.press('Escape');
+    await page.getByTestId('compare-use').last().click();
+    await screens.look('menu of a column', page.getByRole('menuitem'));
+    await page.keyboard.press('Escape');
+    await page.getByTestId('compare-back').click();
+    await screens.look('runs that are kept', 'compare-run-item');
+    await page
+      .getByTestId('compare-run-item')
+      .getByRole('button', { name: /^Remove/ })
+      .click();
+    await screens.look('before a run is deleted', 'confirm');
+    await screens.close('confirm');
+    screens.clean();
+  });
 });
