@@ -126,34 +126,37 @@ test('a context beyond what the model was trained for is brought down, and that 
   await expect(page.getByTestId('fallbacks')).toContainText(/32[,.]?768/);
 });
 
-test('a damaged chat: the readable part is shown, the others are untouched', async ({ launch, dataDir }) => {
-  await writeChats(
-    dataDir,
-    ['compiler', 'linker'].map((id) => ({ id, title: id, texts: [`What is a ${id}?`, 'A program.'] })),
-  );
-  const damaged = path.join(dataDir, 'chats', 'compiler.jsonl');
-  const lines = (await readFile(damaged, 'utf8')).split('\n');
-  lines.splice(1, 0, '{"type":"message", garbage', '\u0000\u0001');
-  await writeFile(damaged, lines.join('\n'));
+test.describe('files that were damaged', () => {
+  const shared = shareApp({}, async (dataDir) => {
+    await writeChats(
+      dataDir,
+      ['compiler', 'linker'].map((id) => ({ id, title: id, texts: [`What is a ${id}?`, 'A program.'] })),
+    );
+    const damaged = path.join(dataDir, 'chats', 'compiler.jsonl');
+    const lines = (await readFile(damaged, 'utf8')).split('\n');
+    lines.splice(1, 0, '{"type":"message", garbage', '\u0000\u0001');
+    await writeFile(damaged, lines.join('\n'));
+    await writeFile(path.join(dataDir, 'settings.json'), '{"version":1,"theme":');
+  });
 
-  const { page } = await launch();
-  await ready(page);
-  await expect(page.getByTestId('chat-item')).toHaveCount(2);
-  await page.getByTestId('chat-item').filter({ hasText: 'compiler' }).click();
-  await expect(questions(page)).toHaveText([/What is a compiler\?/]);
-  await expect(page.getByText(/(damaged|could not be read)/i).first()).toBeVisible();
-  await page.getByTestId('chat-item').filter({ hasText: 'linker' }).click();
-  await expect(questions(page)).toHaveText([/What is a linker\?/]);
-  await expect(answers(page)).toHaveCount(1);
-});
+  test('a chat: the readable part is shown, the others are untouched', async () => {
+    const { page } = await shared.window();
+    await expect(page.getByTestId('chat-item').filter({ hasText: /compiler|linker/ })).toHaveCount(2);
+    await page.getByTestId('chat-item').filter({ hasText: 'compiler' }).click();
+    await expect(questions(page)).toHaveText([/What is a compiler\?/]);
+    await expect(page.getByText('Part of this chat’s file was damaged.')).toBeVisible();
+    await page.getByTestId('chat-item').filter({ hasText: 'linker' }).click();
+    await expect(questions(page)).toHaveText([/What is a linker\?/]);
+    await expect(answers(page)).toHaveCount(1);
+  });
 
-test('a corrupt settings file is set aside, said, and everything else goes on', async ({ launch, dataDir }) => {
-  await writeFile(path.join(dataDir, 'settings.json'), '{"version":1,"theme":');
-  const { page } = await launch();
-  await ready(page);
-  await expect(page.getByTestId('notice')).toContainText('The settings file could not be read.');
-  expect((await readdir(dataDir)).filter((name) => name.startsWith('settings.json'))).not.toEqual(['settings.json']);
-  expect((await ask(page, 'Hello')).trim()).not.toBe('');
+  test('the settings: the file is set aside, that is said, and everything else goes on', async () => {
+    const { page } = await shared.window();
+    await expect(page.getByTestId('notice')).toContainText('The settings file could not be read.');
+    const names = (await readdir(shared.dataDir())).filter((name) => name.startsWith('settings.json'));
+    expect(names).not.toEqual(['settings.json']);
+    expect((await ask(page, 'Hello')).trim()).not.toBe('');
+  });
 });
 
 async function stillWorks(page: Page): Promise<void> {
