@@ -97,6 +97,8 @@ async function runFile(file, { folder, python, server, threads, fileLimit, testL
     LLAMA_SERVER_BIN_PATH: server,
     LLAMA_CACHE: path.join(SCRATCH, 'cache'),
     CONCERTINA_SUITE_DATA: SCRATCH,
+    // hundreds of servers start, each to compile the same source
+    NODE_COMPILE_CACHE: path.join(SCRATCH, 'compiled'),
     PATH: [path.dirname(process.execPath), process.env.PATH].join(path.delimiter),
     PORT: String(await freePort()),
     SUITE_MODELS: SCRATCH,
