@@ -159,10 +159,14 @@ function GetButton({ page, file, main }: GetButtonProps) {
     <Button
       size="small"
       tone={main ? 'primary' : 'outline'}
-      disabled={starting}
+      // one that is switched off would lose the focus to the next file, and Enter would download that
+      aria-disabled={starting || undefined}
+      className="aria-disabled:opacity-50"
       data-testid="hub-download"
       aria-label={starting ? t`Starting ${file.title}` : t`Download ${file.title}`}
-      onClick={() => void downloads.start({ repo: page.repo, revision: page.revision, file: file.file })}
+      onClick={() => {
+        if (!starting) void downloads.start({ repo: page.repo, revision: page.revision, file: file.file });
+      }}
     >
       <DownloadIcon className="size-3.5" aria-hidden="true" />
       {starting ? t`Starting` : t`Download`}
