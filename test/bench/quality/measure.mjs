@@ -69,7 +69,11 @@ async function sizesOf(setting, rows, depth) {
   const sized = [];
   for (const row of rows) {
     const types = await typesOf(setting, row, depth);
-    const { kvK, kvV, compute } = await engine.estimate(modelFile, 0, contextOptions(types, depth, threads));
+    const { kvK, kvV, compute } = await engine.estimate(
+      modelFile,
+      { gpuLayers: 0 },
+      contextOptions(types, depth, threads),
+    );
     sized.push({ row, bytes: kvK + kvV + compute });
   }
   return sized;
@@ -120,7 +124,8 @@ async function typesOf({ engine, model, modelFile, folder, say, threads }, row, 
   await ensureCalibrated(model, run);
   const { prices, notes } = await ensurePriced(model, run);
   for (const note of notes) say(note);
-  const plan = (types) => engine.estimate(modelFile, 0, contextOptions({ ...types, recent }, nCtx, threads));
+  const plan = (types) =>
+    engine.estimate(modelFile, { gpuLayers: 0 }, contextOptions({ ...types, recent }, nCtx, threads));
   return { ...(await listedTypes(row, plan, async () => prices)), recent };
 }
 

@@ -304,7 +304,7 @@ describe('one at a time', () => {
       const holder = { exports: {} };
       process.dlopen(holder, ${JSON.stringify(path.join(path.dirname(tool('x')), 'concertina.node'))});
       const addon = holder.exports;
-      const model = await addon.loadModel(${JSON.stringify(tinyModel)}, 0, () => {}, new addon.Cancellation());
+      const model = await addon.loadModel(${JSON.stringify(tinyModel)}, { gpuLayers: 0 }, () => {}, new addon.Cancellation());
       const context = await model.createContext(${JSON.stringify(contextOptions({ nCtx: 65_536, rope: 'yarn' }))}, { draft: '', projector: '' });
       const tokens = model.tokenize('A word and another. '.repeat(12_000), false, false);
       const begun = (steps) =>
