@@ -59,8 +59,8 @@ it.each(templates)('with the template of %s, the price of tools is what the prom
 
 /**
  * Those that upstream's test_tool_call.py requires a call with are among them. It has put those cases aside, since a model may write
- * before a call; here a call begins the answer. Not of them: Qwen3-Coder and DeepSeek-R1-Distill, whose form is not known here, so
- * that their call comes at some time, which a tiny model does not reach, and functionary v3.2, whose call has no end there.
+ * before a call; here a call begins the answer. Not of them: Qwen3-Coder, whose grammar lets a model write before it calls (see the
+ * next test), DeepSeek-R1-Distill, for which upstream makes no grammar, and functionary v3.2, behind whose call another one may come.
  */
 const beginning = [
   'Qwen-Qwen2.5-7B-Instruct',
@@ -98,6 +98,19 @@ it.each(beginning)('with that of %s, a forced call is read, and its result goes 
   expect(prompt.indexOf('get_weather')).toBeLessThan(prompt.indexOf('It is raining frogs.'));
   const { result: next } = await answer(context, behind, { ...greedy({ maxTokens: 4 }), tools });
   expect(next.promptTokens).toBe((await model.chatTokens(behind, { tools })).length);
+});
+
+it('with that of Qwen3-Coder, a call that has begun is held to its form and read', async () => {
+  const model = await modelWith('Qwen3-Coder');
+  const context = await model.createContext(contextOptions({ nCtx: 4096 }));
+  onTestFinished(() => context.dispose());
+  const parameters = { type: 'object', properties: { on: { type: 'boolean' } }, required: ['on'] };
+  const tools: PromptTool[] = [{ name: 'switch_light', description: 'Switches the light', parameters }];
+  const continueFrom = { text: '<tool_call>\n', thinking: '' };
+  const options = { ...greedy({ maxTokens: 60 }), tools, mustCall: true };
+  const { result } = await answer(context, [question], { ...options, continueFrom });
+  expect(result).toMatchObject({ stopReason: 'end-of-turn', text: '', toolCalls: [{ name: 'switch_light' }] });
+  expect(JSON.parse(result.toolCalls[0]?.arguments ?? '')).toEqual({ on: expect.any(Boolean) });
 });
 
 it('an image that a tool gave stands in its result, and is counted', async () => {
