@@ -104,5 +104,5 @@ function selectDevices(state: AppState): string[] {
 function withShare(shares: readonly number[], index: number, value: number | null): number[] {
   const next = Array.from({ length: Math.max(shares.length, index + 1) }, (_, i) => shares[i] ?? 0);
   next[index] = value ?? 0;
-  return next.some((share) => share > 0) ? next : [];
+  return next.slice(0, next.findLastIndex((share) => share > 0) + 1);
 }
