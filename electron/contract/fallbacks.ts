@@ -77,18 +77,14 @@ export function placementText({ layers, gpuLayers, expertsInRam, expertsInPart, 
   return `${outside} ${experts}`;
 }
 
-function placed(placement: Placement): Fallback {
-  return {
-    id: 'gpu-part',
-    what: placementText(placement),
-    why: say(msg`More does not fit there beside this context.`),
-    advice: say(msg`Choose a shorter context, a smaller cache type or a smaller model, so that more layers fit.`),
-  };
+function gpuPart(what: string, why: string): Fallback {
+  const advice = say(msg`Choose a shorter context, a smaller cache type or a smaller model, so that more layers fit.`);
+  return { id: 'gpu-part', what, why, advice };
 }
 
 function gpu(context: LoadedContext, { gpus, gpuBackends }: Capabilities): Fallback[] {
   const { gpuLayers, gpuLayersAsked, layers, placement } = context;
-  if (placement) return [placed(placement)];
+  if (placement) return [gpuPart(placementText(placement), say(msg`More does not fit there beside this context.`))];
   const wanted = gpuLayersAsked < 0 ? layers : Math.min(gpuLayersAsked, layers);
   const what = say(msg`The CPU runs the model: ${{ gpuLayers }} of ${{ layers }} layers are on a GPU.`);
   if (wanted === 0 || gpuLayers >= wanted) return [];
@@ -122,14 +118,8 @@ function gpu(context: LoadedContext, { gpus, gpuBackends }: Capabilities): Fallb
       { id: 'gpu-unused', what, why, advice: say(msg`Load the model again. If that changes nothing, report it.`) },
     ];
   }
-  return [
-    {
-      id: 'gpu-part',
-      what: say(msg`Only ${{ gpuLayers }} of ${{ layers }} layers are on the GPU.`),
-      why: wanted === layers ? say(msg`The settings ask for all.`) : say(msg`The settings ask for ${{ wanted }}.`),
-      advice: say(msg`Choose a shorter context, a smaller cache type or a smaller model, so that more layers fit.`),
-    },
-  ];
+  const why = wanted === layers ? say(msg`The settings ask for all.`) : say(msg`The settings ask for ${{ wanted }}.`);
+  return [gpuPart(say(msg`Only ${{ gpuLayers }} of ${{ layers }} layers are on the GPU.`), why)];
 }
 
 function attention({ attention: places }: LoadedContext): Fallback[] {

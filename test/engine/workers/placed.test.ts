@@ -2,7 +2,6 @@
  * A model that its devices cannot hold whole: where upstream's fit puts the layers, devices being workers of this machine that are said
  * to have little memory. What is planned is what is allocated, and the model says what it says in one process.
  */
-import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { contextFitSchema } from '@/electron/contract/fit';
@@ -20,14 +19,13 @@ import {
   engineServer,
   engineWithFree,
   greedy,
-  heldOut,
   noCalibration,
   question,
   refusal,
   temporaryFolder,
   tinyModel,
 } from '../support';
-import { devicesOf, startWorkers } from './workers';
+import { devicesOf, furthest, logProbabilities, startWorkers } from './workers';
 
 bundleProcesses();
 afterEach(() => vi.restoreAllMocks());
@@ -49,19 +47,11 @@ async function loaded(file: string, spread: Spread): Promise<{ model: Model; con
   return { model, context: await model.createContext(options) };
 }
 
-async function logits({ model, context }: { model: Model; context: Context }): Promise<Float32Array> {
-  const file = path.join(temporaryFolder(), 'all');
-  const tokens = model.tokenize(heldOut().slice(0, 600), { addSpecial: true }).slice(0, 96);
-  await context.recordEvaluation(tokens, file);
-  const bytes = fs.readFileSync(file);
-  return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
-}
+const logits = (running: { model: Model; context: Context }) => logProbabilities(running, 600, 96);
 
 function expectSame(values: Float32Array, others: Float32Array): void {
-  expect(values.length).toBe(others.length);
   expect(values.length).toBeGreaterThan(0);
-  const apart = (value: number, i: number) => Math.abs(value - (others[i] as number)) / Math.max(1, Math.abs(value));
-  expect(values.reduce((worst, value, i) => Math.max(worst, apart(value, i)), 0)).toBeLessThan(1e-3);
+  expect(furthest(values, others)).toBeLessThan(1e-3);
 }
 
 /** Caches and weights to the byte, all of it within 10%. */
@@ -93,7 +83,6 @@ it('a dense model: fewer layers, each device within its room, and the same answe
   const split = await loaded(tinyModel, spread);
   expectAllocated(split.context.memory().devices, devices);
   expectSame(await logits(alone), await logits(split));
-  for (const { context } of [alone, split]) context.clear();
   const said = await answer(split.context, question(), greedy({ maxTokens: 8 }));
   expect(said.result.text).toBe((await answer(alone.context, question(), greedy({ maxTokens: 8 }))).result.text);
 });

@@ -11,13 +11,12 @@ import {
   engine,
   filler,
   greedy,
-  heldOut,
   question,
   refusal,
   temporaryFolder,
   tinyModel,
 } from '../support';
-import { devicesOf, startWorkers } from './workers';
+import { devicesOf, furthest, logProbabilities, startWorkers } from './workers';
 
 bundleProcesses();
 
@@ -29,22 +28,6 @@ async function contextOver(workers: WorkerDevice[], type: string): Promise<{ mod
   const model = await engine().loadModel(tinyModel, { gpuLayers: workers.length > 0 ? all : 0, workers });
   onTestFinished(() => model.dispose());
   return { model, context: await model.createContext(optionsOf(type)) };
-}
-
-/** Of every token of the vocabulary, at each of the scored positions. */
-async function logProbabilities({ model, context }: { model: Model; context: Context }): Promise<Float32Array> {
-  const file = path.join(temporaryFolder(), 'all');
-  const tokens = model.tokenize(heldOut().slice(0, 2000), { addSpecial: true }).slice(0, 192);
-  await context.recordEvaluation(tokens, file);
-  const bytes = fs.readFileSync(file);
-  context.clear();
-  return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
-}
-
-function furthest(values: Float32Array, others: Float32Array): number {
-  expect(values.length).toBe(others.length);
-  const apart = (value: number, i: number) => Math.abs(value - (others[i] as number)) / Math.max(1, Math.abs(value));
-  return values.reduce((worst, value, i) => Math.max(worst, apart(value, i)), 0);
 }
 
 it.each([
@@ -70,10 +53,10 @@ it.each([
     expect(Math.abs(weights + context + (planned?.compute ?? 0) - taken)).toBeLessThan(taken / 10);
     if (kind === 'worker') expect(context).toBeGreaterThan(0);
   }
-  const reference = await logProbabilities(alone);
+  const reference = await logProbabilities(alone, 2000, 192);
   // from the likeliest tokens to the least likely ones
   expect(reference.filter((value) => value < -5).length).toBeGreaterThan(reference.length / 2);
-  expect(furthest(reference, await logProbabilities(split))).toBeLessThan(1e-3);
+  expect(furthest(reference, await logProbabilities(split, 2000, 192))).toBeLessThan(1e-3);
   const said = await answer(split.context, question(), greedy({ maxTokens: 16 }));
   expect(said.result.text).toBe((await answer(alone.context, question(), greedy({ maxTokens: 16 }))).result.text);
 

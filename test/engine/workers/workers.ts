@@ -1,9 +1,13 @@
 /** Workers on this machine, each with a process of its own: for test files that call `bundleProcesses`. */
-import { onTestFinished } from 'vitest';
+import fs from 'node:fs';
+import path from 'node:path';
+import { expect, onTestFinished } from 'vitest';
 import { deviceServerArguments, type WorkerDevice } from '@/electron/contract/lib/domains/workers';
+import type { Context, Model } from '@/electron/engine/native/types';
 import { forkProcess } from '@/electron/services/engine/engineTransport';
 import { WorkerFront } from '@/electron/services/remote/workerFront';
 import { bundleOf } from '../processes';
+import { heldOut, temporaryFolder } from '../support';
 
 /** Until the test ends. One thread: as `contextOptions` */
 export async function startWorkers(count: number): Promise<WorkerFront[]> {
@@ -31,6 +35,27 @@ export async function devicesOf(fronts: readonly WorkerFront[]): Promise<WorkerD
       ...{ free: 2 ** 30, total: 2 ** 31 },
     })),
   );
+}
+
+/** Of every token of the vocabulary, behind each of the scored tokens of a text: its first `characters`, cut to `count` tokens. */
+export async function logProbabilities(
+  { model, context }: { model: Model; context: Context },
+  characters: number,
+  count: number,
+): Promise<Float32Array> {
+  const file = path.join(temporaryFolder(), 'all');
+  const tokens = model.tokenize(heldOut().slice(0, characters), { addSpecial: true }).slice(0, count);
+  await context.recordEvaluation(tokens, file);
+  const bytes = fs.readFileSync(file);
+  context.clear();
+  return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
+}
+
+/** The largest difference, relative to values beyond 1. */
+export function furthest(values: Float32Array, others: Float32Array): number {
+  expect(values.length).toBe(others.length);
+  const apart = (value: number, i: number) => Math.abs(value - (others[i] as number)) / Math.max(1, Math.abs(value));
+  return values.reduce((worst, value, i) => Math.max(worst, apart(value, i)), 0);
 }
 
 /** As a machine that loses its power: the process with the devices first, and nobody listens there any more. */
