@@ -20,8 +20,8 @@ export const contentOf = (file) => createHash('sha256').update(fs.readFileSync(f
 /**
  * The same model with weights of f16 in place of quantized ones.
  * @param {string} file GGUF
- * @param {{onProgress?: (progress: {fraction: number}) => void, folder?: string, threads?: number, convert?: typeof requantize}} [options] folder:
- *   where the files are kept
+ * @param {{onProgress?: (progress: {fraction: number}) => void, folder?: string, threads?: number, quantize?: string, convert?: typeof requantize}} [options]
+ *   folder: where the files are kept; quantize: the llama-quantize that makes them
  * @returns {Promise<string>} its file, made when it is not there yet
  * @throws {import('../../../native/prepare/process.mjs').PrepareError} with what the program said
  */
@@ -30,6 +30,7 @@ export async function f16Weights(file, options = {}) {
     onProgress = () => {},
     folder = path.join(BUILD, 'f16-weights'),
     threads = 0,
+    quantize = QUANTIZE,
     convert = requantize,
   } = options;
   const made = path.join(folder, `${contentOf(file).slice(0, 16)}-${readPin().commit.slice(0, 12)}.gguf`);
@@ -37,18 +38,18 @@ export async function f16Weights(file, options = {}) {
     if (fs.existsSync(made)) return made;
     // what was broken off has another name
     const part = `${made}.part`;
-    await convert(file, part, { onProgress, threads });
+    await convert(file, part, { onProgress, threads, quantize });
     fs.renameSync(part, made);
     return made;
   });
 }
 
-async function requantize(from, to, { onProgress, threads }) {
+async function requantize(from, to, { onProgress, threads, quantize }) {
   const onLine = (line) => {
     // one line for each tensor: [  12/  91] ...
     const [, done, total] = /^\[\s*(\d+)\/\s*(\d+)\]/.exec(line) ?? [];
     if (total) onProgress({ fraction: Number(done) / Number(total) });
   };
   const args = ['--allow-requantize', from, to, 'F16', ...(threads > 0 ? [String(threads)] : [])];
-  await must('Making f16 weights', QUANTIZE, args, { onLine });
+  await must('Making f16 weights', quantize, args, { onLine });
 }

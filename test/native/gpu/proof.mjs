@@ -3,8 +3,8 @@
 // divergence from f16 on the GPU beside that on the CPU; decode over depth. Its exit status is 1 where something differs.
 // CLI: npm run proof:gpu -- [--bin FOLDER] [--model FILE|small|tiny] [--depths 0,8K,32K] [--types f16,q8_0,turbo4,turbo3] [--rounds 2]
 //      [--out FILE]
-// --bin: of a build (build/native/bin, build/native-cuda/bin), with the targets tools, test-backend-ops and gpu-tests. --model: for the
-// speed; divergence is of the tests' model.
+// --bin: of a build (build/native/bin, build/native-cuda/bin), with the targets tools, weights, test-backend-ops and gpu-tests. --model: for
+// the speed; divergence is of the tests' model.
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -22,7 +22,7 @@ const PATHS = [
   { name: 'without NV matrices', env: { GGML_VK_DISABLE_COOPMAT2: '1' } },
   { name: 'without matrices', env: { GGML_VK_DISABLE_COOPMAT2: '1', GGML_VK_DISABLE_COOPMAT: '1' } },
 ];
-/** Two standard errors of two means that are not paired. */
+/** Standard errors that the mean of the paired changes may be from none. */
 const ERRORS = 2;
 
 const text = (preset) => /** @type {const} */ ({ type: 'string', default: preset });
@@ -40,11 +40,11 @@ function readOptions(args) {
   } catch (error) {
     throw new OptionError(`${error.message.split('. ')[0]}. The head of test/native/gpu/proof.mjs lists the options.`);
   }
-  const programs = ['gpu-tests', 'test-backend-ops', 'llama-bench', 'llama-perplexity'];
+  const programs = ['gpu-tests', 'test-backend-ops', 'llama-bench', 'llama-perplexity', 'llama-quantize'];
   const bin = path.resolve(values.bin);
   const missing = programs.filter((name) => !fs.existsSync(path.join(bin, name)));
   if (missing.length > 0) {
-    const build = 'node native/prepare/build.mjs [--cuda] tools test-backend-ops gpu-tests';
+    const build = 'node native/prepare/build.mjs [--cuda] tools weights test-backend-ops gpu-tests';
     throw new OptionError(`${bin} has no ${missing.join(' and no ')}. Build them with: ${build}`);
   }
   return {
@@ -107,7 +107,7 @@ async function operations({ bin }, { env }) {
 
 async function divergence({ bin }, folder) {
   const program = path.join(bin, 'llama-perplexity');
-  const model = await f16Weights(modelFile('tiny'));
+  const model = await f16Weights(modelFile('tiny'), { quantize: path.join(bin, 'llama-quantize') });
   const base = path.join(folder, 'base.bin');
   const common = ['-m', model, '-f', path.join(ROOT, 'test', 'fixtures', 'heldout.txt'), '-c', '2048', '-b', '2048'];
   const reference = [...common, '--kl-divergence-base', base];
@@ -117,15 +117,36 @@ async function divergence({ bin }, folder) {
   const of = async (type, device) => {
     const args = [...reference, '--kl-divergence', '-fa', 'on', '-ctk', type, '-ctv', type, ...device];
     const { output } = await run(program, args);
-    const found = /Mean\s+KLD:\s+([\d.]+) ±\s+([\d.]+)/.exec(output);
-    if (!found) throw new CommandError(`llama-perplexity gave no divergence of ${type}: ${output.slice(-400)}`);
-    return { mean: Number(found[1]), error: Number(found[2]) };
+    const chunks = divergences(output);
+    if (chunks.length < 2)
+      throw new CommandError(`llama-perplexity gave no divergence of ${type}: ${output.slice(-400)}`);
+    return chunks;
   };
   const rows = [];
   for (const type of ['turbo4', 'turbo3']) {
-    rows.push({ type, cpu: await of(type, ['-dev', 'none']), gpu: await of(type, ['-ngl', '99']) });
+    rows.push({ type, ...paired(await of(type, ['-dev', 'none']), await of(type, ['-ngl', '99'])) });
   }
   return rows;
+}
+
+/** Mean KLD of each chunk, of llama-perplexity's running means. @param {string} output @returns {number[]} */
+export function divergences(output) {
+  const row = /^ *\d+ +[\d.]+ ± +[\d.]+ +-?[\d.]+ ± +[\d.]+ +(-?[\d.]+) ± +[\d.]+ .*%$/gm;
+  const means = [...output.matchAll(row)].map(([, mean]) => Number(mean));
+  return means.map((mean, at) => mean * (at + 1) - (means[at - 1] ?? 0) * at);
+}
+
+const meanOf = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/**
+ * Means of two runs over the same chunks, and of the change from one to the other with its standard error. At least two chunks.
+ * @param {number[]} cpu @param {number[]} gpu
+ */
+export function paired(cpu, gpu) {
+  const changes = gpu.map((value, at) => value - cpu[at]);
+  const change = meanOf(changes);
+  const variance = changes.reduce((sum, value) => sum + (value - change) ** 2, 0) / (changes.length - 1);
+  return { cpu: meanOf(cpu), gpu: meanOf(gpu), change, error: Math.sqrt(variance / changes.length) };
 }
 
 /** All types one after the other in each round, so that what else the machine does meets all of them. */
@@ -165,8 +186,8 @@ export function problemsOf({ paths, kld }) {
       if (of.passed === 0) problems.push(`${name}: no operation of ${op} ran`);
     }
   }
-  for (const { type, cpu, gpu } of kld) {
-    const apart = Math.abs(cpu.mean - gpu.mean) / Math.hypot(cpu.error, gpu.error);
+  for (const { type, change, error } of kld) {
+    const apart = Math.abs(change) / error;
     if (apart > ERRORS) problems.push(`${type}: the divergence is ${apart.toFixed(1)} standard errors from the CPU's`);
   }
   return problems;

@@ -6,12 +6,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { gpuPlot, PLOT, RESULTS } from '../../native/gpu/plot.mjs';
-import { countOperations, problemsOf } from '../../native/gpu/proof.mjs';
+import { countOperations, divergences, paired, problemsOf } from '../../native/gpu/proof.mjs';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const fine = { passed: 4, failed: 0, notSupported: 0, ended: 0 };
 const way = { device: 'CUDA0: a GPU', gpuTests: { passed: 3, failed: [], ended: 0 }, setRows: fine, attention: fine };
-const kld = [{ type: 'turbo4', cpu: { mean: 0.0234, error: 0.0003 }, gpu: { mean: 0.0236, error: 0.0003 } }];
+const kld = [{ type: 'turbo4', cpu: 0.0234, gpu: 0.0236, change: 0.0002, error: 0.0002 }];
 
 function proof(programs: Record<string, string>) {
   const bin = fs.mkdtempSync(path.join(os.tmpdir(), 'concertina-proof-'));
@@ -29,12 +29,29 @@ it('reads the counts of llama.cpp, and takes a crash for no result', () => {
   expect(countOperations({ code: null, output: '  SET_ROWS(): OK\n' })).toMatchObject({ passed: 0, ended: null });
 });
 
+it('pairs the chunks of two runs, of which llama.cpp prints running means', () => {
+  const line = (chunk: number, mean: number) =>
+    `   ${chunk}     31.5921 ±    3.4567       0.00312 ±    0.00401       ${mean.toFixed(5)} ±    0.00102     2.014 ±  0.090 %    91.300 ±  0.900 %`;
+  const output = (means: number[]) =>
+    [
+      'chunk             PPL',
+      ...means.map((mean, at) => line(at + 1, mean)),
+      'Mean    KLD:   0.03000 ±   0.00030',
+    ].join('\n');
+  const cpu = divergences(output([0.02, 0.03, 0.04]));
+  expect(cpu.map((value) => Number(value.toFixed(5)))).toEqual([0.02, 0.04, 0.06]);
+  const found = paired(cpu, divergences(output([0.021, 0.0315, 0.042])));
+  expect(found.change).toBeCloseTo(0.002);
+  expect(found.error).toBeCloseTo(0.001 / Math.sqrt(3));
+  expect(divergences('llama_perplexity: failed')).toEqual([]);
+});
+
 it.each([
   ['nothing', {}, kld, []],
   ['an operation', { attention: { ...fine, failed: 2, ended: 1 } }, kld, [/2 of attention differ/]],
   ['no operation that ran', { setRows: { ...fine, passed: 0 } }, kld, [/no operation of setRows ran/]],
   ['a case of ours', { gpuTests: { passed: 2, failed: ['FAIL K'], ended: 1 } }, kld, [/ended with 1/, /FAIL K/]],
-  ['predictions', {}, [{ ...kld[0], gpu: { mean: 0.026, error: 0.0003 } }], [/turbo4: .* 6\.1 standard errors/]],
+  ['predictions', {}, [{ ...kld[0], change: -0.00122 }], [/turbo4: .* 6\.1 standard errors/]],
 ])('finds wrong: %s', (_, other, divergences, problems) => {
   const found = problemsOf({ paths: { default: { ...way, ...other } }, kld: divergences });
   expect(found).toHaveLength(problems.length);
@@ -43,10 +60,10 @@ it.each([
 
 it('says how to build what is missing, and that there is no GPU', () => {
   const missing = proof({ 'gpu-tests': 'exit 0' });
-  expect(missing.stderr).toMatch(/has no test-backend-ops and no llama-bench.*build\.mjs/);
+  expect(missing.stderr).toMatch(/has no test-backend-ops and no llama-bench.*no llama-quantize.*build\.mjs/);
   expect(missing.status).toBe(2);
 
-  const names = ['test-backend-ops', 'llama-bench', 'llama-perplexity'];
+  const names = ['test-backend-ops', 'llama-bench', 'llama-perplexity', 'llama-quantize'];
   const unused = Object.fromEntries(names.map((name) => [name, 'exit 9']));
   const none = proof({ 'gpu-tests': 'echo "FAIL no GPU was found"; exit 1', ...unused });
   expect(none.stderr).toMatch(/found no GPU/);
