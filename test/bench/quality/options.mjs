@@ -35,13 +35,14 @@ const presetOf = ({ depths, documents, threads }) => ({
 
 const CENTRING = ['both', 'on', 'off'];
 const WEIGHTS = ['f16', 'file'];
-const OURS = ['small', 'tiny'];
+const OURS = ['small', 'tiny', 'heads64'];
 
 export const HELP = `npm run quality -- [options]     what a KV cache type costs in quality, against ${REFERENCE}
 
-  --model FILE       a GGUF file, or small (the built-in model, the default) or tiny (the tests' model)
+  --model FILE       a GGUF file, or small (the built-in model, the default), tiny (the tests' model) or heads64 (like
+                     it, with heads of 64 values and eight query heads a KV head)
   --weights WHICH    f16: made of the file's by requantizing, so that nothing but the cache is measured; file: as they
-                     are (default: f16 for small and tiny, else file)
+                     are (default: f16 for these three, else file)
   --text FILE        plain text that the model has not seen (default: test/fixtures/heldout.txt)
   --types LIST       ${TYPES.join(',')}; a pair K/V as in q8_0/turbo4; a budget as in auto:3.5;
                      with +N behind a turbo type, the newest N tokens at 8 bits, too, as in turbo4+128

@@ -265,11 +265,11 @@ function overDepth({ types }, depths) {
   return { title: 'Over depth', note: 'dashed: the types of llama.cpp', x, series };
 }
 
-/** The tests' model has figures of its own beside those of the built-in one. */
-const placeOf = ({ model }) =>
-  model.file.includes('tiny')
-    ? { command: 'quality --model tiny', name: 'quality-tiny' }
-    : { command: 'quality', name: 'quality' };
+/** The other models of this tree have figures of their own beside those of the built-in one. */
+function placeOf({ model }) {
+  const [, own] = /^concertina-(tiny|heads64)-/.exec(model.file) ?? [];
+  return own ? { command: `quality --model ${own}`, name: `quality-${own}` } : { command: 'quality', name: 'quality' };
+}
 
 /** @param {Result} result @returns {string[]} files of docs/quality.md, written */
 export function writeDocument(result) {
