@@ -24,6 +24,17 @@ const usualTimes: LinkTimes = { pingMs: 2000, limitMs: 10_000, againMs: [1000, 2
 
 export type LinkState = 'connecting' | 'ready' | 'refused' | 'lost';
 
+/** @throws {Error} it is not what a worker says of itself */
+function greetedOf(line: string): Greeted {
+  try {
+    return greetedSchema.parse(JSON.parse(line));
+  } catch {
+    throw strange();
+  }
+}
+
+const strange = () => new Error('another program answers there');
+
 interface Waiting {
   resolve(line: string): void;
   reject(error: unknown): void;
@@ -89,7 +100,15 @@ export class WorkerLink {
 
   /** Reads again what is free there. */
   async refresh(): Promise<void> {
-    if (this.state === 'ready') this.take(JSON.parse(await this.ask('devices')));
+    if (this.state !== 'ready') return;
+    const { socket } = this;
+    const line = await this.ask('devices');
+    try {
+      this.take(greetedOf(line));
+    } catch (error) {
+      socket?.destroy(error as Error);
+      throw this.lostError(`${messageOf(error)}.`);
+    }
   }
 
   lostError(why: string): ConcertinaError {
@@ -128,17 +147,15 @@ export class WorkerLink {
       const lines = text.split('\n');
       text = lines.pop() ?? '';
       for (const line of lines) this.waiting.shift()?.resolve(line);
-      if (text.length > longestLine) socket.destroy();
+      if (text.length > longestLine) socket.destroy(strange());
     });
     socket.once('close', () => this.socket === socket && this.onClose(why || 'it ended the connection.'));
-    void this.begin().catch((error) => {
-      why ||= messageOf(error);
-      socket.destroy();
-    });
+    // where the connection has ended, this does nothing
+    void this.begin().catch((error) => socket.destroy(error));
   }
 
   private async begin(): Promise<void> {
-    this.take(JSON.parse(await this.ask(greetingOf(this.build))));
+    this.take(greetedOf(await this.ask(greetingOf(this.build))));
     if (this.state === 'refused') return;
     await this.ping();
     this.tries = 0;
@@ -147,8 +164,7 @@ export class WorkerLink {
     this.changed.emit();
   }
 
-  private take(said: unknown): void {
-    const { build, version, devices, inUse } = greetedSchema.parse(said) satisfies Greeted;
+  private take({ build, version, devices, inUse }: Greeted): void {
     Object.assign(this, { version, devices, inUse });
     if (build === this.build) return;
     this.state = 'refused';

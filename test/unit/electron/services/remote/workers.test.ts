@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Capabilities } from '@/electron/contract/engine';
 import type { ConcertinaError } from '@/electron/contract/errors';
-import { greetingOf } from '@/electron/contract/lib/domains/workers';
+import { greetingOf, longestLine } from '@/electron/contract/lib/domains/workers';
 import { parseWorker } from '@/electron/server/workerCommand';
 import type { CrashReport } from '@/electron/services/engine/engineHost';
 import type { ProcessTransport } from '@/electron/services/engine/engineTransport';
@@ -271,6 +271,25 @@ it('a worker that says nothing any more is lost', async () => {
   await new Promise<void>((resolve) => link.lost.on(resolve));
   expect(link.state).toBe('lost');
   expect(link.error?.message).toContain('did not answer');
+});
+
+it.each([
+  ['a line that is no JSON', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
+  ['another object', '{"build": 1}\n'],
+  ['no end of a line', 'x'.repeat(longestLine + 1)],
+])('where another program answers, it says so: %s', async (_, answer) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined).once('data', () => socket.write(answer));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const link = new WorkerLink(`127.0.0.1:${port}`, build, { pingMs: 5, limitMs: 60_000, againMs: [60_000] });
+  onTestFinished(() => {
+    link.close();
+    server.close();
+  });
+  await link.settled();
+  expect(link.error?.message).toBe(`No worker answers at 127.0.0.1:${port}: another program answers there.`);
 });
 
 it('nobody waits for a worker that is taken off the list', async () => {
