@@ -12,7 +12,7 @@ import { isBudget } from '../contract/settings';
 import type { ContextOptions, Model } from './native/types';
 
 const maxTokens = 1024;
-const minTokens = 256;
+const minTokens = 192;
 const minPositions = 512;
 /** parameters times tokens: some seconds of prefill on a desktop processor */
 const budget = 1e12;

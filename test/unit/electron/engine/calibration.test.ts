@@ -95,6 +95,6 @@ test('a folder that cannot be written is reported, and the measurements are used
 });
 
 test('large models read less text; contexts of about one length share a measurement', () => {
-  expect([28e6, 2e9, 70e9].map(tokensFor)).toEqual([1024, 500, 256]);
+  expect([28e6, 2e9, 70e9].map(tokensFor)).toEqual([1024, 500, 192]);
   expect([1, 512, 8000, 8192, 8193].map(positionsFor)).toEqual([512, 512, 8192, 8192, 16384]);
 });
