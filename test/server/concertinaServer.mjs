@@ -2,11 +2,15 @@
 // `concertina serve` that takes the options of llama-server, for upstream's server tests: those that are ours under another name
 // are translated, the rest goes to the core. The process is the server itself, so that a signal reaches it.
 // CLI: concertinaServer.mjs --port N --model FILE [options of llama-server]
-// Environment: CONCERTINA_SUITE_DATA, the folder in which a data folder is made
+// Environment: CONCERTINA_SUITE_DATA, the folder in which a data folder is made; CONCERTINA_SUITE_FRESH, a local socket: whoever
+// connects gets `fresh` as soon as the model has a new context, or why it has none (concertina_substitutes.py)
 
+import { on, once } from 'node:events';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
+import net from 'node:net';
 import path from 'node:path';
+import { WebSocket } from 'ws';
 import { BUILD } from '../../native/prepare/paths.mjs';
 
 const ours = {
@@ -46,3 +50,33 @@ process.argv = [
   ...core,
 ];
 createRequire(import.meta.url)(program);
+
+const { CONCERTINA_SUITE_FRESH: fresh } = process.env;
+if (fresh) {
+  const offer = net.createServer(async (client) => {
+    client.on('error', () => {});
+    client.end(await freshContext().catch(String));
+  });
+  // what is left of a server that was killed
+  fs.rmSync(fresh, { force: true });
+  offer.listen(fresh).unref();
+}
+
+/** As the button of the window does it. The slots, their caches and their metrics go with the context. */
+async function freshContext() {
+  const key = fs.readFileSync(path.join(data, 'serve.key'), 'utf8').trim();
+  const socket = new WebSocket(`ws://127.0.0.1:${values.port}/ws`, ['concertina', `key.${key}`]);
+  try {
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ type: 'call', id: 1, name: 'engine.reload' }));
+    for await (const [message] of on(socket, 'message', { close: ['close'] })) {
+      const { type, envelope } = JSON.parse(String(message));
+      if (type !== 'answer') continue;
+      const { state, contextUsed } = envelope.value ?? {};
+      return state === 'ready' && contextUsed === 0 ? 'fresh' : JSON.stringify(envelope);
+    }
+    return 'the page was cut off';
+  } finally {
+    socket.terminate();
+  }
+}
