@@ -354,6 +354,7 @@ const measured = z.object({ measurements: z.string().optional() });
 const fitRequestSchema = file.extend({
   context: contextSettingsSchema,
   longest: z.number().int().optional(),
+  marks: z.boolean().optional(),
   sides: z.boolean().optional(),
   asker: idSchema.optional(),
   ...apiField,

@@ -272,6 +272,8 @@ export const fitOperations = {
       sides: z.boolean().optional(),
       /** tokens; the marks go no further; when it is left out, as many as the model was trained for */
       longest: z.number().int().min(limits.minContext).max(limits.maxContext).optional(),
+      /** false: no marks, each of which takes dry runs of its own */
+      marks: z.boolean().optional(),
       /** any id of the asking view: its newer question ends the older one with the code `cancelled` */
       asker: idSchema.optional(),
     }),

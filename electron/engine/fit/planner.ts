@@ -279,7 +279,7 @@ export class MemoryPlanner {
   }
 
   private async answer(
-    { path, context: asked, api, workers, longest, sides }: FitRequest,
+    { path, context: asked, api, workers, longest, marks: withMarks = true, sides }: FitRequest,
     given: MachineMemory | undefined,
     signal: AbortSignal,
   ): Promise<ContextFit> {
@@ -299,7 +299,7 @@ export class MemoryPlanner {
       CacheChoice,
       CacheChoice,
     ][];
-    for (const [typeK, typeV] of pairs) {
+    for (const [typeK, typeV] of withMarks ? pairs : []) {
       throwIfOld();
       const mark = await this.mark(path, { ...marked, typeK, typeV }, end, room, throwIfOld);
       if (mark) marks.push(mark);

@@ -15,6 +15,8 @@ interface Question {
   modelId: string | null;
   /** tokens; how far the marks go */
   longest?: number;
+  /** false: nothing is said about other types and lengths */
+  marks?: boolean;
   /** what each cache type would take on each side too */
   sides?: boolean;
   /** who asks: a newer question ends the older one */
@@ -25,12 +27,20 @@ export function createFitActions({ client, get, patch }: Tools) {
   let rows: Promise<unknown> = Promise.resolve();
 
   /** null: a newer question has taken its place. */
-  async function ask({ context, modelId, longest, sides, asker }: Question): Promise<Outcome<ContextFit> | null> {
+  async function ask({
+    context,
+    modelId,
+    longest,
+    marks,
+    sides,
+    asker,
+  }: Question): Promise<Outcome<ContextFit> | null> {
     const input = {
       ...(context && { context }),
       asker,
       ...(modelId && { modelId }),
       ...(longest && { longest: inLimits(longest) }),
+      ...(marks === false && { marks }),
       ...(sides && { sides }),
     };
     const outcome = await outcomeOf(client.call('engine.plan', input));
@@ -66,7 +76,7 @@ export function createFitActions({ client, get, patch }: Tools) {
   function askModel(modelId: string, wanted: () => boolean): Promise<ContextFit | null> {
     const turn = rows.then(async () => {
       if (!wanted()) return null;
-      const outcome = await ask({ context: null, modelId, longest: limits.minContext, asker: 'models' });
+      const outcome = await ask({ context: null, modelId, marks: false, asker: 'models' });
       return outcome?.ok ? outcome.value : null;
     });
     rows = turn;

@@ -44,6 +44,15 @@ test('marks: more cells with smaller types, at most as many as the engine makes'
   expect(lengths.turbo4).toBe(131_072);
 });
 
+test('without marks a question takes one dry run, and says the same of the memory', async () => {
+  const engine = engineOf();
+  const ask = (marks: boolean) => plannerOf(engine, () => 10 * GiB).fit({ path: '/m', context, marks });
+  const { marks, ...others } = await ask(false);
+  expect(marks).toEqual([]);
+  expect(engine.estimate).toHaveBeenCalledTimes(1);
+  expect(await ask(true)).toMatchObject(others);
+});
+
 test('a budget: its types are those of a dry run of a list, and so many bytes hold so many cells', async () => {
   const bits = { f16: 16, q8_0: 8.5, q5_0: 5.5, turbo4: 4.25, turbo3: 3.25 };
   /** of each side of a cell, in the one layer that the model has */
