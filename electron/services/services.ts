@@ -126,6 +126,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const library = await setUpModels({
     ...{
       dataFolder,
+      version: app.version,
       workerFile,
       inspector,
       unsaved,

@@ -17,7 +17,7 @@ import { checkModelFile, type FoundFile, kindOf, ModelList, modelIdOf, shownFold
 import { entryNamed } from './modelNames';
 import { appOf, type Machine, placesHere, thisMachine } from './places';
 import { projectorBeside } from './projectors';
-import { entriesOf, type Inspection, type Known, namedProblem, onlyPictures, scanModels } from './scan';
+import { entriesOf, type Inspection, Inspections, type Known, namedProblem, onlyPictures, scanModels } from './scan';
 import { walkModels } from './walk';
 
 const addProgressEveryMs = 100;
@@ -34,6 +34,8 @@ export interface LibraryParts {
   defaults?: Pick<ModelDefaultsStore, 'of' | 'see'>;
   /** finds files with the same content; left out: only links to one file are known for that */
   duplicates?: Duplicates;
+  /** what earlier starts have read of files; left out: nothing */
+  inspections?: Inspections;
   /** how long a deleted model can be had back; left out: as a person needs it */
   deletions?: Deletions;
   /** folders are watched, and changes in them are emitted */
@@ -46,8 +48,7 @@ export class ModelLibrary {
   readonly addProgress = new Emitter<AddProgress>();
   private readonly adding = new Set<AbortController>();
   private known = new Map<string, Known>();
-  /** by path, size and time of the file: a replaced file is looked at again */
-  private readonly inspections = new Map<string, Inspection>();
+  private readonly inspections: Inspections;
   private inspecting: Promise<void> | null = null;
   /** what was emitted last: nothing is emitted twice */
   private emitted = '';
@@ -60,6 +61,7 @@ export class ModelLibrary {
     this.added = parts.added;
     this.machine = parts.machine ?? thisMachine();
     this.deletions = parts.deletions ?? new Deletions();
+    this.inspections = parts.inspections ?? new Inspections();
     this.watcher = parts.watch ? new FolderWatch(() => void this.lookAgain()) : null;
   }
 
@@ -247,7 +249,7 @@ export class ModelLibrary {
     if ((await kindOf(path)) === 'folder') return this.addFolder(path, signal);
     const file = await checkModelFile(path);
     // somebody asks again: the problem of the last look may have been a crash that was none of this file's doing
-    this.inspections.delete(inspectionKey(file));
+    if (this.inspections.of(file)?.problem) this.inspections.forget(file);
     const { problem } = await this.inspect(file);
     if (problem) throw ConcertinaError.fromPayload(problem);
     await this.added.addFile(path);
@@ -300,7 +302,7 @@ export class ModelLibrary {
 
   private entries(): ModelEntry[] {
     return entriesOf(this.known.values(), {
-      inspectionOf: (file) => this.inspections.get(inspectionKey(file)),
+      inspectionOf: (file) => this.inspections.of(file),
       digestOf: (file) => this.parts.duplicates?.digestOf(file) ?? null,
       appOf: (path) => appOf(path, this.machine),
       defaultsOf: (id) => this.parts.defaults?.of(id) ?? null,
@@ -316,9 +318,7 @@ export class ModelLibrary {
 
   private async compare(): Promise<void> {
     const files = [...this.known.values()].flatMap(({ source, file }) =>
-      file && source !== 'embedded' && !file.problem && !this.inspections.get(inspectionKey(file))?.problem
-        ? [file]
-        : [],
+      file && source !== 'embedded' && !file.problem && !this.inspections.of(file)?.problem ? [file] : [],
     );
     if (await this.parts.duplicates?.look(files)) this.emitIfChanged();
   }
@@ -339,14 +339,14 @@ export class ModelLibrary {
 
   private async inspectAll(): Promise<void> {
     const files = [...this.known.values()].flatMap(({ file }) => (file && !file.problem ? [file] : []));
-    const unread = files.filter((file) => !this.inspections.has(inspectionKey(file)));
+    const unread = files.filter((file) => !this.inspections.of(file));
     for (const file of unread) await this.inspect(file);
     if (unread.length > 0) this.emitIfChanged();
+    await this.inspections.keep(files);
   }
 
   private async inspect(file: FoundFile): Promise<Inspection> {
-    const key = inspectionKey(file);
-    const known = this.inspections.get(key);
+    const known = this.inspections.of(file);
     if (known) return known;
     const inspection = await this.parts.inspector.inspect(file.path).then(
       (info) => (info.architecture === 'clip' ? { info: null, problem: onlyPictures(file) } : { info, problem: null }),
@@ -354,30 +354,29 @@ export class ModelLibrary {
     );
     // an engine that is not there says nothing about the file: it can be added, and is looked at again later
     if (inspection.problem?.code === 'engine-unavailable') return { info: null, problem: null };
-    this.inspections.set(key, inspection);
+    this.inspections.set(file, inspection);
     return inspection;
   }
 }
 
-function inspectionKey(file: FoundFile): string {
-  return `${file.path}|${file.bytes}|${file.modifiedMs}`;
-}
-
 interface ModelsSetUp extends Required<Pick<LibraryParts, 'inspector' | 'downloadFolder' | 'embeddedFolder'>> {
   dataFolder: string;
+  /** of the app */
+  version: string;
   workerFile: string;
   unsaved: Unsaved;
   defaults: ModelDefaultsStore;
 }
 
-export async function setUpModels({ dataFolder, workerFile, unsaved, ...parts }: ModelsSetUp) {
+export async function setUpModels({ dataFolder, version, workerFile, unsaved, ...parts }: ModelsSetUp) {
   const added = new ModelList(join(dataFolder, 'models.json')).keepIn(unsaved, 'the list of models');
   const hashes = new HashWorker(workerFile);
   const duplicates = new Duplicates(join(dataFolder, 'model-hashes.json'), (paths, sample) =>
     hashes.ask({ paths, sample }),
   );
-  await Promise.all([added.load(), duplicates.load()]);
-  const models = new ModelLibrary({ ...parts, added, duplicates, watch: true });
+  const inspections = new Inspections({ path: join(dataFolder, 'inspections.json'), app: version });
+  await Promise.all([added.load(), duplicates.load(), inspections.load()]);
+  const models = new ModelLibrary({ ...parts, added, duplicates, inspections, watch: true });
   parts.defaults.changed.on(() => void models.refresh());
 
   async function close(): Promise<void> {

@@ -1,10 +1,13 @@
 /** Everything that the list of models is made of, as it lies on the disk now. */
 
 import { basename, dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { msg } from '@lingui/core/runtime-macro';
+import { z } from 'zod';
 import { ConcertinaError, type ErrorPayload } from '../../contract/errors';
-import type { ModelEntry, ModelInfo, ModelPlace } from '../../contract/models';
+import { type ModelEntry, type ModelInfo, type ModelPlace, modelInfoSchema } from '../../contract/models';
 import type { ModelDefaults } from '../../contract/settings';
+import { JsonFile } from '../lib/jsonFile';
 import { builtInIdOf, checkModelFile, type FoundFile, modelIdOf, shownLocation } from './modelFiles';
 import { walkModels } from './walk';
 
@@ -69,6 +72,54 @@ export async function scanModels({ embedded, downloads, files, folders, hidden }
 export interface Inspection {
   info: ModelInfo | null;
   problem: ErrorPayload | null;
+}
+
+const keptSchema = z.object({ app: z.string(), files: z.record(z.string(), modelInfoSchema) });
+
+/** What was read of files, by path, size and time: a replaced file is looked at again. Reading takes a process of its own. */
+export class Inspections {
+  private readonly known = new Map<string, Inspection>();
+  private readonly file: JsonFile<z.infer<typeof keptSchema>> | null;
+
+  /** `path`: of the file that keeps them for later starts; `app`: its version, of which another one may read more */
+  constructor(private readonly kept: { path: string; app: string } | null = null) {
+    const initial = { app: '', files: {} };
+    this.file = kept && new JsonFile({ path: kept.path, version: 1, schema: keptSchema, initial, compact: true });
+  }
+
+  async load(): Promise<void> {
+    await this.file?.load();
+    const { app, files } = this.file?.get() ?? { app: null, files: {} };
+    if (app !== this.kept?.app) return;
+    for (const [key, info] of Object.entries(files)) this.known.set(key, { info, problem: null });
+  }
+
+  of(file: FoundFile): Inspection | undefined {
+    return this.known.get(inspectionKey(file));
+  }
+
+  set(file: FoundFile, inspection: Inspection): void {
+    this.known.set(inspectionKey(file), inspection);
+  }
+
+  forget(file: FoundFile): void {
+    this.known.delete(inspectionKey(file));
+  }
+
+  /** A problem is not kept: it may be the engine's. A full disk only means that the files are read again. */
+  async keep(present: readonly FoundFile[]): Promise<void> {
+    const { app } = this.kept ?? { app: '' };
+    const read = present.flatMap((file) => {
+      const info = this.of(file)?.info;
+      return info ? [[inspectionKey(file), info] as const] : [];
+    });
+    const next = { app, files: Object.fromEntries(read) };
+    await this.file?.remember((now) => (isDeepStrictEqual(now, next) ? now : next));
+  }
+}
+
+function inspectionKey(file: FoundFile): string {
+  return `${file.path}|${file.bytes}|${file.modifiedMs}`;
 }
 
 interface EntryFacts {
