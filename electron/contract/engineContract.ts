@@ -226,6 +226,14 @@ const compareFactsSchema = z.object({
 });
 export type CompareFacts = z.infer<typeof compareFactsSchema>;
 
+/** See `engine.plan` of the contract. */
+const fitRequestSchema = z.object({
+  ...{ path: z.string(), context: contextSettingsSchema, longest: z.number().int().optional() },
+  ...{ marks: z.boolean().optional(), sides: z.boolean().optional(), asker: idSchema.optional() },
+  ...{ ...apiField, ...workersField },
+});
+export type FitRequest = z.infer<typeof fitRequestSchema>;
+
 export const engineOperations = {
   /** a sign of life: computing runs on other threads, so it is answered at once whatever the engine works on */
   ping: operation(nothing, nothing),
@@ -285,6 +293,8 @@ export const engineOperations = {
   /** those of all other chats are removed: the chats are gone for good */
   retainSessions: operation(chatIds, nothing),
   clearSessions: operation(nothing, nothing),
+  /** null: no load had files and settings like these, and what is not known of a file is asked of another process */
+  fit: operation(fitRequestSchema.extend({ beside: z.number() }), contextFitSchema.nullable()),
   /** for what is asked of the process that looks at model files */
   machineMemory: operation(nothing, machineMemorySchema),
   memory: operation(nothing, z.object({ memory: memorySchema.nullable(), contextUsed: z.number().int() })),
@@ -349,18 +359,6 @@ const machine = machineMemorySchema.optional();
 
 /** Folder with what was measured of models, by which a budget is spent; left out: it is spent alike on all layers. */
 const measured = z.object({ measurements: z.string().optional() });
-
-/** See `engine.plan` of the contract. */
-const fitRequestSchema = file.extend({
-  context: contextSettingsSchema,
-  longest: z.number().int().optional(),
-  marks: z.boolean().optional(),
-  sides: z.boolean().optional(),
-  asker: idSchema.optional(),
-  ...apiField,
-  ...workersField,
-});
-export type FitRequest = z.infer<typeof fitRequestSchema>;
 
 const embedRequestSchema = file.extend({ texts: z.array(z.string()).max(limits.maxTextsToEmbed) });
 export type EmbedRequest = z.infer<typeof embedRequestSchema>;

@@ -236,6 +236,7 @@ export function createEngineServer(
     removeSessions: ({ chatIds }) => sessions.forgetChats((id) => chatIds.includes(id)),
     retainSessions: ({ chatIds }) => sessions.retainChats(new Set(chatIds)),
     clearSessions: () => sessions.forgetChats(() => true),
+    fit: async ({ beside, ...asked }) => (planner.knows(asked) ? planner.fit(asked, planner.machine(beside)) : null),
     machineMemory: async () => planner.machine(),
     memory: async () => ({ memory: holder.memory(), contextUsed: holder.current?.context.contextUsed ?? 0 }),
   };

@@ -94,7 +94,7 @@ function keyOf(path: string, context: Wanted): string {
   const { nCtx, draftModel, projector, adapters, ...others } = allocationOf(context);
   const files = [path, draftModel, projector, ...adapters.map(({ model }) => model)];
   const rest = { ...others, scales: adapters.map(({ scale }) => scale) };
-  const { api, workers, found } = context;
+  const { api, workers = [], found } = context;
   return `${files.map(identityOf).join('|')}|${JSON.stringify([rest, api, workers, found?.spread])}|${nCtx}`;
 }
 

@@ -185,6 +185,11 @@ export class MemoryPlanner {
     return grown > found.nCtx ? { nCtx: grown, end: 'grown', spare } : found;
   }
 
+  /** Whether a context of these files and settings, be it of another length, was looked at before. */
+  knows({ path, context, api, workers }: FitRequest): boolean {
+    return this.dryRuns.lengths(path, { ...context, api, workers }).length > 0;
+  }
+
   async fit(question: FitRequest, machine?: MachineMemory): Promise<ContextFit> {
     const own = new AbortController();
     const asker = question.asker;
@@ -307,12 +312,7 @@ export class MemoryPlanner {
     const answer = {
       ...(auto && { auto }),
       ...(found && { placement: found.placement }),
-      devices: plan.devices,
-      estimate,
-      fits,
-      budgets,
-      trained: estimate.trained,
-      marks,
+      ...{ devices: plan.devices, estimate, fits, budgets, trained: estimate.trained, marks },
     };
     return sides ? { ...answer, sides: await this.sides(path, context, throwIfOld) } : answer;
   }

@@ -20,7 +20,7 @@ import {
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import type { ContextFit } from '../../contract/fit';
 import type { LoadedWorkers } from '../../contract/lib/domains/workers';
-import type { Apply, TemplateSettings } from '../../contract/settings';
+import { type Apply, isBudget, type TemplateSettings } from '../../contract/settings';
 
 import { aborted, Emitter } from '../lib/emitter';
 import type { ModelLibrary } from '../models/modelLibrary';
@@ -63,7 +63,10 @@ export class EngineService {
 
   constructor(
     private readonly host: EngineHost,
-    private readonly inspector: Pick<ModelInspector, 'api' | 'beside' | 'estimate' | 'fit' | 'requireHarmless'>,
+    private readonly inspector: Pick<
+      ModelInspector,
+      'api' | 'asOffered' | 'beside' | 'estimate' | 'fit' | 'requireHarmless'
+    >,
     private readonly library: ModelLibrary,
     private readonly settings: SettingsService,
     calibration: CalibrationPlaces,
@@ -185,7 +188,13 @@ export class EngineService {
   async plan({ modelId, context, ...question }: OperationInput<'engine.plan'>): Promise<ContextFit> {
     const requested = context ?? this.settings.of(modelId ?? this.live.current.modelId).context;
     const path = await this.pathOf(modelId);
-    return this.inspector.fit({ path, context: await this.library.withFiles(path, requested), ...question });
+    const asked = { path, context: await this.library.withFiles(path, requested), ...question };
+    const { state, modelId: inUse } = this.live.current;
+    const isLoaded = (state === 'ready' || state === 'generating') && (modelId ?? inUse) === inUse;
+    // the engine does not know what a budget is spent on
+    const known = isLoaded && question.marks === false && !isBudget(requested.typeK ?? '');
+    const own = { ...this.inspector.asOffered(asked), beside: this.inspector.beside() };
+    return (known && (await this.host.client.call('fit', own))) || this.inspector.fit(asked);
   }
 
   async countTokens(messages: PromptMessage[], options: PromptOptions): Promise<{ tokens: number }> {

@@ -47,6 +47,8 @@ export interface InspectorOptions {
   limitMs?: number;
 }
 
+type FitQuestion = Omit<InputOf<InspectorOperations['fit']>, 'machine'>;
+
 interface Question {
   path: string;
   /** of the file as it is now */
@@ -126,9 +128,14 @@ export class ModelInspector {
     return this.call('estimate', { path, context, api, measurements, ...this.lent() });
   }
 
-  async fit(question: Omit<InputOf<InspectorOperations['fit']>, 'machine'>): Promise<ContextFit> {
-    const { api, measurements } = this;
-    return this.call('fit', { api, measurements, ...this.lent(), ...question, ...(await this.machine()) });
+  async fit(question: FitQuestion): Promise<ContextFit> {
+    const { measurements } = this;
+    return this.call('fit', { measurements, ...this.asOffered(question), ...(await this.machine()) });
+  }
+
+  /** With what contexts would have for the API, and the devices of other machines. */
+  asOffered(question: FitQuestion): FitQuestion {
+    return { api: this.api, ...this.lent(), ...question };
   }
 
   async planComparison(

@@ -85,6 +85,21 @@ test('what does not fit is refused with the figures, shown by engine.plan before
   await state('ready');
 });
 
+test('whether the model in use fits is known from its load; marks, and other settings, are asked of the inspector', async () => {
+  const engine = createFakeEngine();
+  const { call, inspectors } = await setUp({ engine });
+  const estimate = vi.spyOn(engine, 'estimate');
+  const asked = () =>
+    inspectors.flatMap(({ sent }) => sent.filter((message) => (message as { name?: string }).name === 'fit'));
+  expect(await call('engine.plan', { marks: false })).toMatchObject({ fits: true, marks: [] });
+  expect([estimate.mock.calls.length, asked().length]).toEqual([0, 0]);
+  const { context } = await call('settings.get', undefined);
+  await call('engine.plan', { marks: false, context: { ...context, typeK: 'f16', typeV: 'f16' } });
+  expect(asked()).toHaveLength(1);
+  expect((await call('engine.plan', {})).marks).not.toEqual([]);
+  expect(asked()).toHaveLength(2);
+});
+
 test('a remembered model that is gone says so, and the embedded one can be chosen', async () => {
   const data = await temporaryFolder();
   await writeFile(join(data, 'settings.json'), JSON.stringify({ version: 1, modelId: 'gone' }));
