@@ -9,7 +9,7 @@ import { answer, contextOptions, engine, filler, greedy, refusal, temporaryFolde
 
 const few = greedy({ maxTokens: 8, ignoreEnd: true });
 const document: ChatMessage[] = [
-  { role: 'user', content: `${filler(120)}What is this about?` },
+  { role: 'user', content: `${filler(75)}What is this about?` },
   { role: 'assistant', content: 'A village and a clock.' },
 ];
 const ask = (content: string): ChatMessage[] => [...document, { role: 'user', content }];
