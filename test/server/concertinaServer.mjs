@@ -35,7 +35,9 @@ for (let at = 0; at < args.length; at++) {
 // llama-server divides the context when it is told how many slots there are
 if (values.slots && !core.includes('--kv-unified')) core.push('--no-kv-unified');
 
-const data = fs.mkdtempSync(path.join(process.env.CONCERTINA_SUITE_DATA ?? '/tmp', 'data-'));
+const folder = process.env.CONCERTINA_SUITE_DATA ?? '/tmp';
+const data = fs.mkdtempSync(path.join(folder, 'data-'));
+handOnInspections(path.join(folder, 'inspections.json'), path.join(data, 'inspections.json'));
 const line = Object.entries({ ...values, data }).flatMap(([name, value]) => [`--${name}`, value]);
 const program = path.join(BUILD, 'app', 'serve.cjs');
 process.env.CONCERTINA_FIRST_PROBE = 'off';
@@ -60,6 +62,17 @@ if (fresh) {
   // what is left of a server that was killed
   fs.rmSync(fresh, { force: true });
   offer.listen(fresh).unref();
+}
+
+/** What one server has read of the models' headers, which takes a process, the next one knows. */
+function handOnInspections(kept, own) {
+  if (fs.existsSync(kept)) fs.copyFileSync(kept, own);
+  process.on('exit', () => {
+    if (!fs.existsSync(own)) return;
+    // servers of other files do the same: it appears whole
+    fs.copyFileSync(own, `${own}.part`);
+    fs.renameSync(`${own}.part`, kept);
+  });
 }
 
 /** As the button of the window does it. The slots, their caches and their metrics go with the context. */
