@@ -1,4 +1,4 @@
-/** The built-in model as a person meets it: the examples of the first screen, and the data of a version that had another one. */
+/** The app as it comes, and its built-in model: the first screen and its examples, and the data of a version that had another one. */
 import { cp } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from '@playwright/test';
@@ -18,6 +18,15 @@ test.describe('the first screen', () => {
     const below = () =>
       page.getByRole('region', { name: 'New chat' }).evaluate((one) => one.scrollHeight - one.clientHeight);
     await expect.poll(below).toBe(0);
+  });
+
+  test('a build without a server for updates says so', async () => {
+    const { page } = await shared.window();
+    await page.keyboard.press('Control+,');
+    await page.getByTestId('settings-tab-advanced').click();
+    await expect(page.getByTestId('updates-none')).toBeVisible();
+    await expect(page.getByTestId('settings-updates')).toHaveCount(0);
+    await page.getByTestId('settings-close').click();
   });
 
   test('every example is answered right', async () => {

@@ -114,12 +114,3 @@ test('a file that is not what was announced is refused', async ({ launch, dataDi
   expect(await readFile(env.APPIMAGE ?? '', 'utf8')).toBe('the old version');
   server.close();
 });
-
-test('a build without a server says so', async ({ launch }) => {
-  const { page } = await launch();
-  await page.getByTestId('composer').waitFor();
-  await page.keyboard.press('Control+,');
-  await page.getByTestId('settings-tab-advanced').click();
-  await expect(page.getByTestId('updates-none')).toBeVisible();
-  await expect(page.getByTestId('settings-updates')).toHaveCount(0);
-});
