@@ -23,7 +23,8 @@ const limitMs = 60_000;
 
 /** `hub`: without one nobody listens there, so that a command that asks it first is found out by its error */
 function begin(data: string, args: string[], hub = 'http://127.0.0.1:9') {
-  const env = { ...process.env, HF_ENDPOINT: hub, HTTP_PROXY: '', HTTPS_PROXY: '', HF_TOKEN: '' };
+  const compiled = { NODE_COMPILE_CACHE: path.join(bundles, 'compiled') };
+  const env = { ...process.env, ...compiled, HF_ENDPOINT: hub, HTTP_PROXY: '', HTTPS_PROXY: '', HF_TOKEN: '' };
   const options = { env, timeout: limitMs, killSignal: 'SIGKILL' } as const;
   const child = spawn(process.execPath, [path.join(bundles, 'serve.cjs'), ...args, '--data', data], options);
   onTestFinished(() => void child.kill('SIGKILL'));
