@@ -2,6 +2,7 @@
 // of Debian 13, unpacked into build/vulkan-tools. Nothing of it is linked: the engine opens the system's Vulkan loader when it starts.
 // CLI: node native/prepare/vulkan.mjs     unpacks them; `npm start` and `npm test` then build the engine with Vulkan
 
+import crypto from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { BUILD } from './paths.mjs';
@@ -102,11 +103,7 @@ async function unpack() {
   const libraries = path.join(root, 'usr', 'lib', `${name}-linux-gnu`);
   const loader = path.join(libraries, file);
   const glslc = path.join(TOOLS, 'glslc');
-  fs.writeFileSync(
-    glslc,
-    `#!/bin/sh\nexec "${loader}" --library-path "${libraries}" "${path.join(root, 'usr', 'bin', 'glslc')}" "$@"\n`,
-    { mode: 0o755 },
-  );
+  fs.writeFileSync(glslc, keepingGlslc(loader, libraries, path.join(root, 'usr', 'bin', 'glslc')), { mode: 0o755 });
   const { code, stdout } = await run(glslc, ['--version']);
   if (code !== 0) {
     fs.rmSync(TOOLS, { recursive: true, force: true });
@@ -114,6 +111,33 @@ async function unpack() {
   }
   console.log(`Unpacked ${stdout.split('\n', 1)[0]}. The next build of the engine has Vulkan.`);
 }
+
+/**
+ * Keeps each module in build/cache/shaders by the options and all sources beside the shader: an engine for another system needs
+ * the same 1,500. What also lists its dependencies is compiled each time.
+ */
+const keepingGlslc = (loader, libraries, program) => `#!/bin/sh
+glslc() { "${loader}" --library-path "${libraries}" "${program}" "$@"; }
+out=
+source=
+options=
+previous=
+for argument; do
+  case $argument in
+    -M*) glslc "$@"; exit ;;
+    *.comp) source=$argument ;;
+  esac
+  if [ "$previous" = -o ]; then out=$argument; elif [ "$argument" != -o ]; then options="$options $argument"; fi
+  previous=$argument
+done
+[ -n "$source" ] && [ "\${out:--}" != - ] || { glslc "$@"; exit; }
+key=$({ echo "${digestOf(program)}$options"; cat "\${source%/*}"/*.comp "\${source%/*}"/*.glsl; } | sha256sum | cut -c1-64)
+kept="${path.join(BUILD, 'cache', 'shaders')}/$key"
+if [ -f "$kept" ]; then cp "$kept" "$out"; exit; fi
+glslc "$@" && mkdir -p "\${kept%/*}" && cp "$out" "$kept.$$" && mv "$kept.$$" "$kept"
+`;
+
+const digestOf = (file) => crypto.createHash('sha256').update(fs.readFileSync(file)).digest('hex');
 
 /** The mirror in /etc/apt that has Debian itself. */
 function mirror() {
