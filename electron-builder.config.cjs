@@ -115,7 +115,8 @@ module.exports = {
     artifactName: 'concertina_${version}_${arch}.${ext}',
     packageCategory: 'utils',
     depends: LIBRARIES.deb,
-    recommends: ['fonts-dejavu-core'],
+    // libvulkan1: the loader, which a driver brings or the system has; the engine opens it at run time
+    recommends: ['fonts-dejavu-core', 'libvulkan1'],
     afterRemove: 'electron/packaging/linux/after-remove.tpl',
     fpm: FILES,
   },

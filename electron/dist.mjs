@@ -10,7 +10,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { ROOT } from '../native/prepare/paths.mjs';
+import { packedBin, ROOT } from '../native/prepare/paths.mjs';
 import { PrepareError } from '../native/prepare/process.mjs';
 import { ensureTestRuntime, RUNTIME, RUNTIME_VERSION } from '../test/e2e/runtime.mjs';
 
@@ -23,7 +23,8 @@ export const builtFile = (arch) => `built-${process.platform}-${arch}.json`;
 /**
  * @typedef {{standIn: boolean, electron: string, arch: string}} Runtime
  * @typedef {{name: string, bytes: number, sha256: string}} BuiltFile
- * @typedef {{version: string, homepage: string, runtime: Runtime, files: BuiltFile[]}} Built
+ * @typedef {{version: string, homepage: string, runtime: Runtime, vulkan: boolean, files: BuiltFile[]}} Built
+ *   vulkan: the engine opens the system's Vulkan
  */
 
 /**
@@ -47,6 +48,7 @@ export async function buildDist({
   targets,
 } = {}) {
   const runtime = runtimeFor(arch);
+  const engine = packedBin(arch);
   if (runtime.standIn) await ensureTestRuntime();
   // read afresh: electron-builder changes the objects that it is given
   const file = require.resolve('../electron-builder.config.cjs');
@@ -57,7 +59,7 @@ export async function buildDist({
     ...(runtime.standIn ? standIn(released) : {}),
     directories: { ...released.directories, output },
     extraMetadata: { ...released.extraMetadata, version },
-    extraResources: resourcesFor(arch, released.extraResources),
+    extraResources: resourcesFor(engine, released.extraResources),
   };
   config.deb = { ...config.deb, compression: compression === 'gzip' ? 'gz' : compression };
   config.rpm = { ...config.rpm, compression };
@@ -70,7 +72,7 @@ export async function buildDist({
   const made = await build({ projectDir: ROOT, config, targets: wanted, publish: 'never' });
   const files = made.filter((file) => fs.statSync(file).isFile()).map(describe);
   const { homepage } = config.extraMetadata;
-  const built = { version, homepage, runtime, files };
+  const built = { version, homepage, runtime, vulkan: hasVulkan(engine), files };
   fs.writeFileSync(path.join(output, builtFile(arch)), `${JSON.stringify(built, null, 2)}\n`);
   return { ...built, folder: output };
 }
@@ -89,9 +91,14 @@ function runtimeFor(arch) {
 }
 
 /** The addon is the one file that differs between processors. */
-function resourcesFor(arch, resources) {
-  if (arch === process.arch) return resources;
-  return resources.map((one) => (one.to === 'native' ? { ...one, from: `build/native-addon-${arch}/bin` } : one));
+function resourcesFor(engine, resources) {
+  return resources.map((one) => (one.to === 'native' ? { ...one, from: path.relative(ROOT, engine) } : one));
+}
+
+/** By the loader that native/vulkan opens, whatever the options of the build were. */
+function hasVulkan(engine) {
+  const addon = fs.readFileSync(path.join(engine, 'concertina.node'));
+  return addon.includes(process.platform === 'win32' ? 'vulkan-1.dll' : 'libvulkan.so.1');
 }
 
 /** What differs around the test runtime. */

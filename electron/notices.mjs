@@ -35,6 +35,8 @@ export const NATIVE = [
   { name: 'miniaudio (David Reid)', license: 'MIT-0', file: kept('miniaudio.txt') },
   { name: 'xxHash (Yann Collet)', license: 'BSD-2-Clause', file: upstream('vendor/hash/xxhash/LICENSE') },
   { name: 'rotate-bits (William Casarin)', license: 'MIT', file: upstream('vendor/hash/rotate-bits/LICENSE.md') },
+  { name: 'Vulkan headers (on Linux and Windows)', license: 'Apache-2.0', file: kept('vulkan-headers.txt') },
+  { name: 'SPIR-V headers (on Linux and Windows)', license: 'MIT (of Khronos)', file: kept('spirv-headers.txt') },
   { name: 'node-addon-api', license: 'MIT', file: installed('node-addon-api/LICENSE.md') },
   { name: 'node-api-headers', license: 'MIT', file: installed('node-api-headers/LICENSE') },
 ];

@@ -56,8 +56,12 @@ export function releaseProblems(folder, { tag, wanted } = {}) {
   return problems;
 }
 
-function problemsOfBuild(name, { version, homepage, runtime }, wanted) {
+function problemsOfBuild(name, { version, homepage, runtime, vulkan }, wanted) {
   const problems = [];
+  if (!vulkan && !name.includes('darwin'))
+    problems.push(
+      `${name}: its engine has no Vulkan, so no GPU would be used (docs/gpu.md says what its build needs).`,
+    );
   if (runtime.standIn) {
     problems.push(
       `${name}: packed around the test runtime (Electron ${runtime.electron}), which gets no security updates. ` +

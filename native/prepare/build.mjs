@@ -108,14 +108,18 @@ async function build({ onProgress, names, portable, system, onNote }) {
     throw new PrepareError('The addon needs the packages node-addon-api and node-api-headers: run npm ci.');
   }
 
-  const vulkan = await vulkanOptions();
+  const withVulkan = [HERE, ARM64, WINDOWS].includes(system);
+  const forOthers = portable || system === ARM64;
+  const vulkan = withVulkan
+    ? await vulkanOptions({ required: forOthers && names.includes('concertina') })
+    : { options: [] };
   const options = [
     '-DCMAKE_BUILD_TYPE=Release',
     `-DCONCERTINA_COMMIT=${readPin().commit.slice(0, 12)}`,
     `-DCONCERTINA_PORTABLE=${portable ? 'ON' : 'OFF'}`,
     `-DCONCERTINA_NAPI_INCLUDE_DIRS=${napi ? napi.join(';') : ''}`,
     ...system.options,
-    ...(system === HERE ? vulkan.options : []),
+    ...vulkan.options,
   ];
   const hash = await inputHash(options, system.compiler);
   const stampFile = path.join(out, 'concertina-stamp.json');
@@ -125,8 +129,7 @@ async function build({ onProgress, names, portable, system, onNote }) {
     (name) => !done.includes(name) || !fs.existsSync(path.join(bin, productOf(name, system))),
   );
   if (missing.length === 0) return { bin, built: false };
-  if (vulkan.reason && system === HERE && names.includes('concertina'))
-    onNote(`The engine has no Vulkan: ${vulkan.reason}.`);
+  if (vulkan.reason && names.includes('concertina')) onNote(`The engine has no Vulkan: ${vulkan.reason}.`);
 
   fs.mkdirSync(out, { recursive: true });
   fs.writeFileSync(log, '');

@@ -1,5 +1,6 @@
 // Where the engine's sources and build products lie. Everything generated is under build/, which git ignores.
 
+import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -19,3 +20,9 @@ export const BIN = path.join(OUT, 'bin');
 /** The engine for Windows, cross-built. */
 export const WINDOWS_OUT = path.join(BUILD, 'native-windows');
 export const WINDOWS_BIN = path.join(WINDOWS_OUT, 'bin');
+
+/** The engine that packages of this system hold. On Windows the cross-built one, where it was brought here: that one is tested. */
+export function packedBin(arch = process.arch) {
+  if (process.platform === 'win32' && fs.existsSync(path.join(WINDOWS_BIN, 'concertina.node'))) return WINDOWS_BIN;
+  return arch === process.arch ? BIN : path.join(BUILD, `native-addon-${arch}`, 'bin');
+}

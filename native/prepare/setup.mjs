@@ -8,10 +8,11 @@ import path from 'node:path';
 import { ensureApp } from './app-bundles.mjs';
 import { isNewEnough, runUnderPinned } from './node.mjs';
 import { ensurePackages } from './packages.mjs';
-import { BUILD, ROOT } from './paths.mjs';
+import { BUILD, packedBin, ROOT, WINDOWS_BIN } from './paths.mjs';
 import { PrepareError, withLock } from './process.mjs';
 import { Progress } from './progress.mjs';
 import { ensureSystem } from './system.mjs';
+import { ensureVulkanTools } from './vulkan.mjs';
 
 /** Elsewhere the window tests take the real Electron. */
 const LINUX = process.platform === 'linux';
@@ -57,7 +58,9 @@ const LOG = path.join(BUILD, 'logs', 'setup.log');
 
 /** @param {keyof typeof PURPOSES} purpose */
 async function setUp(purpose) {
-  const { tests, packing = false, targets, portable, app, runtime, windows = false } = PURPOSES[purpose];
+  const { tests, packing = false, portable, app, runtime, windows = false } = PURPOSES[purpose];
+  const brought = purpose === 'dist' && packedBin() === WINDOWS_BIN;
+  const targets = brought ? [] : PURPOSES[purpose].targets;
   fs.mkdirSync(path.dirname(LOG), { recursive: true });
   fs.writeFileSync(LOG, `set-up for npm ${purpose}, ${new Date().toISOString()}, Node ${process.version}\n`);
   const onLine = (line) => fs.appendFileSync(LOG, `${line}\n`);
@@ -68,6 +71,7 @@ async function setUp(purpose) {
     stages.unshift(['system tools', (onProgress) => ensureSystem({ tests, packing, windows, onProgress, onLine })]);
   }
   if (targets.length > 0) {
+    if (portable) stages.push(['shader compiler', ensureVulkanTools]);
     stages.push(['engine', (onProgress) => ensureEngine({ targets, portable, windows, onProgress, onNote })]);
   }
   if (app) stages.push(['app', (onProgress) => ensureApp({ onProgress })]);

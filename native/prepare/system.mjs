@@ -120,21 +120,25 @@ const TESTS = [
   },
 ];
 
+/** @type {Requirement} */
+const MMDEBSTRAP = {
+  what: 'mmdebstrap',
+  why: 'unpacks a compiler for shaders of Vulkan, and makes the bare Debian that packages are tried in',
+  found: () => hasCommand('mmdebstrap'),
+  apt: ['mmdebstrap'],
+  optional: true,
+};
+
 /** @type {Requirement[]} Makes the packages for Linux and, on Debian, tries them. */
 const PACKING = [
   { what: 'dpkg-deb', why: 'makes the deb', found: () => hasCommand('dpkg-deb'), apt: ['dpkg'] },
   { what: 'rpmbuild', why: 'makes the rpm', found: () => hasCommand('rpmbuild'), apt: ['rpm'] },
-  {
-    what: 'mmdebstrap',
-    why: 'makes the bare Debian that packages are tried in',
-    found: () => hasCommand('mmdebstrap'),
-    apt: ['mmdebstrap'],
-    optional: true,
-  },
+  MMDEBSTRAP,
 ];
 
 /** @type {Requirement[]} The engine for Windows, cross-built on Linux (native/windows/toolchain.cmake). */
 const WINDOWS = [
+  MMDEBSTRAP,
   { what: 'clang 19', why: 'compiles for Windows', found: () => hasCommand('clang++-19'), apt: ['clang-19'] },
   { what: 'lld 19', why: 'links for Windows', found: () => hasCommand('ld.lld-19'), apt: ['lld-19'] },
   {

@@ -18,21 +18,27 @@ const MIN_HEADERS = 272;
 const CODENAME = 'trixie';
 const PACKAGES = ['glslc', 'libvulkan-dev', 'spirv-headers'];
 
+const COMMAND = 'node native/prepare/vulkan.mjs';
+
 /**
  * CMake's options for an engine with Vulkan, or without and the reason for that. A Mac has Metal: no reason is given.
+ * @param {{required?: boolean}} [options] required: for an engine that others get. That one is without only where CONCERTINA_VULKAN=0
+ *   says so
  * @returns {Promise<{options: string[], reason?: string}>}
+ * @throws {PrepareError}
  */
-export async function vulkanOptions() {
+export async function vulkanOptions({ required = false } = {}) {
   const without = ['-DGGML_VULKAN=OFF'];
   if (process.platform === 'darwin') return { options: without };
   if (process.env.CONCERTINA_VULKAN === '0') return { options: without, reason: 'CONCERTINA_VULKAN is 0' };
   const found = unpacked() ?? (await ofSystem());
   if (!found) {
-    const command = 'node native/prepare/vulkan.mjs';
-    return {
-      options: without,
-      reason: `no glslc 2023.8 and Vulkan headers 1.3.272 or later (${command} unpacks them)`,
-    };
+    const reason = `no glslc 2023.8 and Vulkan headers 1.3.272 or later (${COMMAND} unpacks them on Debian)`;
+    if (required)
+      throw new PrepareError(
+        `An engine for other machines has Vulkan, which cannot be built here: ${reason}. With the environment variable CONCERTINA_VULKAN=0 it is built without, and nobody's GPU is used.`,
+      );
+    return { options: without, reason };
   }
   return {
     options: [
@@ -73,6 +79,12 @@ async function ofSystem() {
     return Number(/#define VK_HEADER_VERSION (\d+)/.exec(fs.readFileSync(header, 'utf8'))?.[1]) >= MIN_HEADERS;
   });
   return include ? { glslc, include } : null;
+}
+
+/** Unpacks them where an engine for other machines needs them and they can be had. What is missing then, the build says. */
+export async function ensureVulkanTools() {
+  if (process.platform !== 'linux' || process.env.CONCERTINA_VULKAN === '0') return;
+  if (!unpacked() && !(await ofSystem()) && fs.existsSync('/etc/debian_version')) await unpack();
 }
 
 /** Unpacks the tools of Debian 13 from the mirror that this machine's apt uses. @throws {PrepareError} */

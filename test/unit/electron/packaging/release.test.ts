@@ -16,6 +16,7 @@ async function built(change: object = {}, file = 'concertina_1.2.3_amd64.deb'): 
     version: '1.2.3',
     homepage: 'https://example.org/app',
     runtime: { standIn: false, electron: '45.0.0', arch: 'x64' },
+    vulkan: true,
     files: [{ name: file, bytes: 7, sha256: sha256('package') }],
     ...change,
   };
@@ -45,6 +46,7 @@ test.each([
     { runtime: { standIn: false, electron: '44.0.0', arch: 'x64' } },
     'packed around Electron 44.0.0',
   ],
+  ['an engine without Vulkan', { vulkan: false }, 'its engine has no Vulkan'],
   ['another version', { version: '1.2.2' }, 'version 1.2.2'],
   ['no page of the project', { homepage: 'https://concertina.invalid' }, 'name no page'],
   ['an unpacked folder only', { files: [] }, 'No package was built'],
