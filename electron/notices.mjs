@@ -37,6 +37,8 @@ export const NATIVE = [
   { name: 'rotate-bits (William Casarin)', license: 'MIT', file: upstream('vendor/hash/rotate-bits/LICENSE.md') },
   { name: 'Vulkan headers (on Linux and Windows)', license: 'Apache-2.0', file: kept('vulkan-headers.txt') },
   { name: 'SPIR-V headers (on Linux and Windows)', license: 'MIT (of Khronos)', file: kept('spirv-headers.txt') },
+  // of its C++ library by GCC nothing is asked where it is linked by a compiler
+  { name: 'mingw-w64 (on Windows)', license: 'ZPL-2.1, MIT and BSD-3-Clause', file: kept('mingw-w64.txt') },
   { name: 'node-addon-api', license: 'MIT', file: installed('node-addon-api/LICENSE.md') },
   { name: 'node-api-headers', license: 'MIT', file: installed('node-api-headers/LICENSE') },
 ];
