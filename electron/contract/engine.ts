@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { answerStatsSchema, draftsSchema, stopReasonSchema } from './chats';
 import { errorPayloadSchema } from './errors';
 import { adapterInUseSchema } from './lib/domains/adapters';
-import { partMemorySchema, workerMemorySchema } from './lib/memory';
+import { partMemorySchema, placeMemorySchema } from './lib/memory';
 import { idSchema, momentSchema, nothing, operation } from './limits';
 import { modelInfoSchema } from './models';
 import type { EventMap, OperationMap } from './rpc';
@@ -126,7 +126,9 @@ export const memorySchema = partMemorySchema.extend({
   total: z.number(),
   free: z.number(),
   /** what lies on other machines, which is no part of `process`, `total` and `free` */
-  workers: z.array(workerMemorySchema).default([]),
+  workers: z.array(placeMemorySchema).default([]),
+  /** what lies in memory of GPUs, which is no part of them either; that of a GPU in the machine's own memory is not among these */
+  gpus: z.array(placeMemorySchema).default([]),
 });
 export type Memory = z.infer<typeof memorySchema>;
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { msg } from '@lingui/core/runtime-macro';
 import type { Memory } from '../contract/engine';
 import { ConcertinaError } from '../contract/errors';
-import type { DeviceMemory, MachineMemory } from '../contract/fit';
+import type { DeviceMemory, DeviceUse, MachineMemory } from '../contract/fit';
 import { type MemoryProbe, type Pages, pagesOf } from '../contract/machine';
 import type { Context, Engine } from './native/types';
 
@@ -42,10 +42,14 @@ export function withProcessMemory(
     app: null,
     total,
     free,
-    workers: devices
-      .filter(({ kind }) => kind === 'worker')
-      .map(({ name, weights, context, compute }) => ({ name, weights, context, compute })),
+    workers: placesOf(devices, 'worker'),
+    gpus: placesOf(devices, 'gpu'),
   };
+}
+
+function placesOf(devices: DeviceUse[], wanted: DeviceUse['kind']): Memory['workers'] {
+  const found = devices.filter(({ kind }) => kind === wanted);
+  return found.map(({ name, weights, context, compute }) => ({ name, weights, context, compute }));
 }
 
 /** Bytes of files (programs, libraries, the model) that are in the memory of this process; null where the system does not report it. */

@@ -26,7 +26,7 @@ export const partMemorySchema = z.object({
 export type PartMemory = z.infer<typeof partMemorySchema>;
 
 /** What of a model and its context lies at one device of another machine; it is counted among the parts, too. */
-export const workerMemorySchema = z.object({
+export const placeMemorySchema = z.object({
   name: z.string(),
   weights: z.number(),
   /** the KV cache of its layers */

@@ -190,9 +190,9 @@ function memory(parts: Memory): Line[] {
     ],
     ['Projector', `weights ${bytes(parts.projector.weights)}, buffers ${bytes(parts.projector.compute)}`],
     ['Prompt cache', `${bytes(parts.promptCacheUsed)} of ${bytes(parts.promptCache)} at most`],
-    ...parts.workers.map(
+    ...[...parts.gpus, ...parts.workers].map(
       ({ name, weights, context, compute }): Line => [
-        `At ${name}`,
+        `${parts.gpus.some((gpu) => gpu.name === name) ? 'In' : 'At'} ${name}`,
         `weights ${bytes(weights)}, KV cache ${context} bytes, buffers ${bytes(compute)}`,
       ],
     ),

@@ -169,6 +169,15 @@ function MemoryDetails({ memory, parts }: { memory: Memory; parts: readonly Memo
             </Trans>
           </span>
         )}
+        {memory.gpus.map(({ name, weights, context: cache, compute }) => (
+          <span key={name} className="block" data-testid="meter-gpu" data-cache={cache}>
+            <Trans>
+              in {name}: <span className="whitespace-nowrap">weights {formatBytes(weights)},</span>{' '}
+              <span className="whitespace-nowrap">cache {formatBytes(cache)},</span>{' '}
+              <span className="whitespace-nowrap">buffers {formatBytes(compute)}</span>
+            </Trans>
+          </span>
+        ))}
         {memory.workers.map(({ name, weights, context: cache, compute }) => (
           <span key={name} className="block" data-testid="meter-worker" data-cache={cache}>
             <Trans>

@@ -37,17 +37,34 @@ export function memoryParts(all: Memory): MemoryPart[] {
     .map(([id, bytes]) => ({ id: id as MemoryPartId, label: labels[id as MemoryPartId], bytes }));
 }
 
-/** Without what lies on other machines. Of the cache only the sum is told apart. */
+/** Without what lies in the memory of GPUs and on other machines. Of the cache only the sum is told apart. */
 function onThisMachine(memory: Memory): Memory {
-  const away = (part: 'weights' | 'context' | 'compute') => memory.workers.reduce((sum, one) => sum + one[part], 0);
-  if (memory.workers.length === 0) return memory;
+  const places = [...memory.gpus, ...memory.workers];
+  if (places.length === 0) return memory;
+  const { draft, projector } = memory;
+  const away = (part: 'weights' | 'context' | 'compute') => places.reduce((sum, one) => sum + one[part], 0);
+  const weights = without(away('weights'), [memory.weights, draft.weights, projector.weights]);
+  const [kv = 0, draftKv = 0] = without(away('context'), [memory.kvK + memory.kvV, draft.kv]);
+  const compute = without(away('compute'), [memory.compute, draft.compute, projector.compute]);
   return {
     ...memory,
-    weights: Math.max(0, memory.weights - away('weights')),
-    kvK: Math.max(0, memory.kvK + memory.kvV - away('context')),
+    weights: weights[0] ?? 0,
+    kvK: kv,
     kvV: 0,
-    compute: Math.max(0, memory.compute - away('compute')),
+    compute: compute[0] ?? 0,
+    draft: { weights: weights[1] ?? 0, kv: draftKv, compute: compute[1] ?? 0 },
+    projector: { weights: weights[2] ?? 0, compute: compute[2] ?? 0 },
   };
+}
+
+/** Takes so many bytes off the amounts, from the first one on. */
+function without(bytes: number, amounts: number[]): number[] {
+  let left = bytes;
+  return amounts.map((amount) => {
+    const taken = Math.min(left, amount);
+    left -= taken;
+    return amount - taken;
+  });
 }
 
 function weightsLabel({ draft, projector }: Memory): string {

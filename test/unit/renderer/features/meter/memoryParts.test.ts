@@ -12,6 +12,7 @@ const gib = 1024 ** 3;
 const machine: Memory = {
   weights: 4 * gib,
   workers: [],
+  gpus: [],
   weightsMapped: 4 * gib,
   kvK: gib / 2,
   kvV: gib / 2,
@@ -59,6 +60,17 @@ describe('the parts of the memory', () => {
         workers: [{ name: 'there', weights: 2 * gib, context: gib / 2, compute: gib / 4 }],
       },
       { weights: 3.5, kv: 1, compute: 0.25, engine: 0.25, app: 0.5, other: 4, free: 6.5 },
+    ],
+    [
+      'leave out what lies in the memory of a GPU',
+      {
+        ...{ weights: 6 * gib, kvK: 0.75 * gib, kvV: 0.75 * gib, compute: gib / 2 },
+        // a small model that drafts lies there, too
+        draft: { weights: gib, kv: gib / 4, compute: gib / 8 },
+        gpus: [{ name: 'Vulkan0', weights: 7 * gib, context: 1.75 * gib, compute: 0.625 * gib }],
+        resident: { own: gib, weights: 0 },
+      },
+      { weights: 0, kv: 0, compute: 0, engine: 1, app: 0.5, other: 4.5, free: 10 },
     ],
     [
       'are no larger than what has been touched',
