@@ -2,9 +2,10 @@
 // attention against the CPU (gpu-tests), llama.cpp's own test-backend-ops, both on every path that the driver's switches leave;
 // divergence from f16 on the GPU beside that on the CPU; decode over depth. Its exit status is 1 where something differs.
 // CLI: npm run proof:gpu -- [--bin FOLDER] [--model FILE|small|tiny] [--depths 0,8K,32K] [--types f16,q8_0,turbo4,turbo3] [--rounds 2]
-//      [--out FILE]
+//      [--out FILE] [--validate]
 // --bin: of a build (build/native/bin, build/native-cuda/bin), with the targets tools, weights, test-backend-ops and gpu-tests. --model: for
-// the speed; divergence is of the tests' model.
+// the speed; divergence is of the tests' model. --validate: in place of all that, what Khronos' validation layer says, with its checks of
+// synchronization, of gpu-tests and of a short text (Vulkan alone; the layer is Debian's package vulkan-validationlayers).
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -34,13 +35,14 @@ function readOptions(args) {
       args,
       options: {
         ...{ bin: text(BIN), model: text('tiny'), depths: text('0,8K,32K'), types: text('f16,q8_0,turbo4,turbo3') },
-        ...{ rounds: text('2'), out: text('') },
+        ...{ rounds: text('2'), out: text(''), validate: { type: 'boolean', default: false } },
       },
     }));
   } catch (error) {
     throw new OptionError(`${error.message.split('. ')[0]}. The head of test/native/gpu/proof.mjs lists the options.`);
   }
-  const programs = ['gpu-tests', 'test-backend-ops', 'llama-bench', 'llama-perplexity', 'llama-quantize'];
+  const all = ['gpu-tests', 'test-backend-ops', 'llama-bench', 'llama-perplexity', 'llama-quantize'];
+  const programs = values.validate ? ['gpu-tests', 'llama-completion'] : all;
   const bin = path.resolve(values.bin);
   const missing = programs.filter((name) => !fs.existsSync(path.join(bin, name)));
   if (missing.length > 0) {
@@ -54,6 +56,7 @@ function readOptions(args) {
     types: list('--types', values.types, [], pairOf),
     rounds: number('--rounds', values.rounds, 1, 100),
     out: values.out,
+    validate: values.validate,
   };
 }
 
@@ -193,8 +196,65 @@ export function problemsOf({ paths, kld }) {
   return problems;
 }
 
+/** Debian 12's layer reads the first, later ones the second. */
+const SYNCHRONIZATION = {
+  VK_LAYER_ENABLES: 'VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT',
+  VK_KHRONOS_VALIDATION_VALIDATE_SYNC: 'true',
+};
+const LAYER = 'VK_LAYER_KHRONOS_validation';
+const TRIES = 5;
+
+/** Messages of the layer by their id: how many, and the first one whole. @param {string} output */
+export function messagesOf(output) {
+  const found = {};
+  for (const [, id, rest] of output.matchAll(/Validation (?:Error|Warning)[^\n]*?\[ ?([\w.-]+) ?\]([^\n]*)/g)) {
+    found[id] ??= { count: 0, first: rest.trim() };
+    found[id].count += 1;
+  }
+  return found;
+}
+
+/** The output of each program that the layer watched, with how it ended. */
+async function validation({ bin, model }) {
+  const env = { VK_INSTANCE_LAYERS: LAYER, VK_LOADER_DEBUG: 'layer', ...SYNCHRONIZATION };
+  const chat = ['-m', model, '-ngl', '99', '-fa', 'on', '-c', '1024', '-n', '8', '--temp', '0', '-no-cnv'];
+  const prompt = 'The old clock in the hall strikes once an hour. '.repeat(12);
+  // in parts: a software device ends long ones by faults of its own
+  const parts = ['turbo4', 'turbo3', 'turbo4_64', 'turbo3_64'].flatMap((type) =>
+    ['operations', '1', '3', '40'].map((part) => [type, part]),
+  );
+  const runs = {
+    ...Object.fromEntries(parts.map((part) => [`gpu-tests ${part.join(' ')}`, ['gpu-tests', part]])),
+    ...Object.fromEntries(
+      ['f16', 'turbo4', 'turbo3'].map((type) => [
+        `a text with ${type}`,
+        ['llama-completion', [...chat, '-ctk', type, '-ctv', type, '-p', prompt]],
+      ]),
+    ),
+  };
+  const found = {};
+  for (const [name, [program, args]] of Object.entries(runs)) {
+    console.error(`validation, ${name}`);
+    const once = () => run(path.join(bin, program), args, env);
+    let { code, output } = await once();
+    // null: ended by a signal
+    for (let tries = 1; code === null && tries < TRIES; tries++) ({ code, output } = await once());
+    if (!/Insert instance layer "?VK_LAYER_KHRONOS_validation/.test(output))
+      throw new CommandError(`${LAYER} was not loaded: on Debian, apt-get install vulkan-validationlayers.`);
+    found[name] = { ended: code, messages: messagesOf(output) };
+  }
+  return found;
+}
+
 async function main(args) {
   const options = readOptions(args);
+  if (options.validate) {
+    const found = await validation(options);
+    console.log(JSON.stringify(found, null, 2));
+    if (Object.values(found).some(({ ended, messages }) => ended !== 0 || Object.keys(messages).length > 0))
+      process.exitCode = 1;
+    return;
+  }
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'concertina-gpu-'));
   try {
     const paths = {};

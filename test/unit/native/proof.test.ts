@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { gpuPlot, PLOT, RESULTS } from '../../native/gpu/plot.mjs';
-import { countOperations, divergences, paired, problemsOf } from '../../native/gpu/proof.mjs';
+import { countOperations, divergences, messagesOf, paired, problemsOf } from '../../native/gpu/proof.mjs';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const fine = { passed: 4, failed: 0, notSupported: 0, ended: 0 };
@@ -85,4 +85,15 @@ it('plots what the tables of docs/gpu.md say', () => {
       expect(found, `${name}: ${cells.join(' | ')}`).toBe(true);
     }
   }
+});
+
+it('counts what the validation layer says by its id', () => {
+  const line = (id: string) =>
+    `Validation Error: [ ${id} ] Object 0: handle = 0x1; | MessageID = 0x2 | text of ${id}\n`;
+  const output = `INFO: Insert instance layer\n${line('SYNC-HAZARD-READ-AFTER-WRITE')}${line('VUID-a-1')}${line('VUID-a-1')}`;
+  expect(messagesOf(output)).toMatchObject({
+    'SYNC-HAZARD-READ-AFTER-WRITE': { count: 1, first: expect.stringContaining('text of SYNC') },
+    'VUID-a-1': { count: 2 },
+  });
+  expect(messagesOf('ok turbo4\n0 failed')).toEqual({});
 });
