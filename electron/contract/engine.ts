@@ -116,18 +116,14 @@ export const memorySchema = partMemorySchema.extend({
   weightsMapped: z.number(),
   /** resident set of the engine process, pages of files included */
   process: z.number(),
-  /**
-   * The engine process by kind of page: memory of its own, and of the model file what is in memory now. Null where the
-   * system does not say.
-   */
+  /** the engine process by kind of page: memory of its own, and of the model file what is in memory now; null: not known */
   resident: z.object({ own: z.number(), weights: z.number() }).nullable(),
   /** own memory of the app's other processes, pages that they share counted once; null where the system does not say */
   app: z.number().nullable(),
   total: z.number(),
   free: z.number(),
-  /** what lies on other machines, which is no part of `process`, `total` and `free` */
+  /** what lies on other machines and in memory of GPUs' own, which is no part of `process`, `total` and `free` */
   workers: z.array(placeMemorySchema).default([]),
-  /** what lies in memory of GPUs, which is no part of them either; that of a GPU in the machine's own memory is not among these */
   gpus: z.array(placeMemorySchema).default([]),
 });
 export type Memory = z.infer<typeof memorySchema>;
