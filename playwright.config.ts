@@ -1,5 +1,6 @@
 /**
  * electron: the app in its window (the test runtime, under Xvfb); browser: headless mode in Chromium; dist: the packaged app;
+ * vulkan: the window with a model on a GPU;
  * installed: the one that `npm run test:packages` installed; source: the one that `npm run test:source` built; screenshots: not a
  * test, takes pictures (`npm run screenshots`); meter-cost and chat-cost: not tests either, they measure (`npm run bench:meter`,
  * `npm run bench:chat`); soak: many hours of use, accelerated (`npm run soak`).
@@ -21,6 +22,8 @@ export default defineConfig({
     { name: 'dist', testMatch: 'dist.spec.ts' },
     { name: 'electron', testMatch: 'electron/*.spec.ts' },
     { name: 'browser', testMatch: 'browser/*.spec.ts' },
+    // of `npm test -- vulkan`
+    { name: 'vulkan', testDir: 'test/vulkan', testMatch: 'window.spec.ts' },
     { name: 'installed', testMatch: 'installed.spec.ts' },
     { name: 'source', testMatch: 'source.spec.ts' },
     { name: 'screenshots', testMatch: 'screenshots.spec.ts' },

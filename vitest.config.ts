@@ -60,6 +60,8 @@ export default defineConfig({
           name: 'vulkan',
           include: ['test/vulkan/**/*.test.ts'],
           pool: 'forks',
+          // the software device ends processes the more often, the busier the machine is
+          fileParallelism: false,
           // the first device, also where it is Mesa's software device, which llama.cpp leaves out by itself
           env: {
             GOMP_SPINCOUNT: String(spinCount),

@@ -53,24 +53,13 @@ const STAGES = {
       return { passed: 0, failed: 0, skipped: 1 };
     }
     const { code } = await node([path.join(ROOT, 'native', 'prepare', 'build.mjs'), 'gpu-tests']);
-    return code === 0 ? vitest('vulkan', []) : { passed: 0, failed: 1, skipped: 0 };
+    if (code !== 0) return { passed: 0, failed: 1, skipped: 0 };
+    return sum([await vitest('vulkan', []), await playwright(['vulkan'], [])]);
   },
   server: () => counting([path.join(ROOT, 'test', 'server', 'upstreamSuite.mjs')]),
   fuzz: () => counting([path.join(ROOT, 'test', 'fuzz', 'run.mjs'), '--seconds', '8']),
-  e2e: async (patterns) => {
-    const report = path.join(RESULTS, 'e2e.json');
-    fs.rmSync(report, { force: true });
-    // screenshots are a project too, but no test
-    const projects = ['electron', 'browser', 'dist'].map((name) => `--project=${name}`);
-    const { code } = await node([bin('@playwright', 'test', 'cli.js'), 'test', ...projects, ...patterns]);
-    const stats = readJson(report)?.stats;
-    keepFailures(readJson(report)?.suites?.flatMap(failedSpecs));
-    if (stats?.flaky) console.log(`${stats.flaky} test(s) passed only when run again`);
-    return withExit(
-      code,
-      stats && { passed: stats.expected + stats.flaky, failed: stats.unexpected, skipped: stats.skipped },
-    );
-  },
+  // screenshots are a project too, but no test
+  e2e: (patterns) => playwright(['electron', 'browser', 'dist'], patterns),
 };
 
 /** Why nothing can be tested on Vulkan here. */
@@ -114,6 +103,20 @@ async function vitest(project, patterns) {
       failed: result.numFailedTests,
       skipped: result.numPendingTests + result.numTodoTests,
     },
+  );
+}
+
+async function playwright(projects, patterns) {
+  const report = path.join(RESULTS, 'e2e.json');
+  fs.rmSync(report, { force: true });
+  const chosen = projects.map((name) => `--project=${name}`);
+  const { code } = await node([bin('@playwright', 'test', 'cli.js'), 'test', ...chosen, ...patterns]);
+  const stats = readJson(report)?.stats;
+  keepFailures(readJson(report)?.suites?.flatMap(failedSpecs));
+  if (stats?.flaky) console.log(`${stats.flaky} test(s) passed only when run again`);
+  return withExit(
+    code,
+    stats && { passed: stats.expected + stats.flaky, failed: stats.unexpected, skipped: stats.skipped },
   );
 }
 

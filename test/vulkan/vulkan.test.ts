@@ -17,24 +17,7 @@ import {
   tinyModel,
   tool,
 } from '../engine/support';
-
-const addon = process.env.CONCERTINA_ADDON ?? tool('concertina.node');
-
-function start(folder: string, env: NodeJS.ProcessEnv = {}) {
-  const script = path.join(root, 'test', 'vulkan', 'start.mjs');
-  const { signal, status, stdout } = spawnSync(process.execPath, [script, addon, folder], {
-    encoding: 'utf8',
-    env: { ...process.env, ...env },
-  });
-  return { signal, status, found: status === 0 ? JSON.parse(stdout) : null };
-}
-
-/** Mesa's software device of Debian 12 ends some processes by a fault of its own (docs/gpu.md); what differs fails all the same. */
-function surviving<T extends { signal: NodeJS.Signals | null }>(run: () => T): T {
-  let result = run();
-  for (let tries = 0; result.signal === 'SIGSEGV' && tries < 8; tries++) result = run();
-  return result;
-}
+import { start, surviving, withoutLibrary } from './software';
 
 it.each([
   [['turbo4', 'operations'], 13],
@@ -105,6 +88,12 @@ describe('a driver', () => {
     expect(start(temporaryFolder(), none).found).toEqual({ gpus: [], warnings: [] });
   });
 
+  it('is not asked for where the library is not there: the same build runs on the CPU', () => {
+    const { found, stderr } = start(temporaryFolder(), withoutLibrary(temporaryFolder()));
+    expect(found).toEqual({ gpus: [], warnings: [] });
+    expect(stderr).toContain('Vulkan 1.2 required');
+  });
+
   it('is tested once', () => {
     const { folder, ...first } = surviving(() => {
       const fresh = temporaryFolder();
@@ -114,7 +103,7 @@ describe('a driver', () => {
     const file = path.join(folder, 'vulkan-self-test.txt');
     const kept = fs.readFileSync(file, 'utf8');
     expect(kept.match(/^passed\t/gm)).toHaveLength(5);
-    expect(start(folder)).toEqual(first);
+    expect(start(folder).found).toEqual(first.found);
     expect(fs.readFileSync(file, 'utf8').replace(kept, '')).toMatch(/^testing\tstart\t\d+\npassed\tstart\n$/);
   });
 });
