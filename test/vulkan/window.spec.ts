@@ -40,6 +40,5 @@ test('a chat runs wholly on the device, and the window says so', async ({ launch
   await page.getByTestId('diagnostics-open').click();
   const text = page.getByTestId('diagnostics-text');
   await expect(text).toContainText('Backend: Vulkan, ');
-
   await expect(text).toContainText(`KV cache ${gpu?.context} bytes`);
 });

@@ -25,7 +25,7 @@ export const partMemorySchema = z.object({
 });
 export type PartMemory = z.infer<typeof partMemorySchema>;
 
-/** What of a model and its context lies at one device of another machine; it is counted among the parts, too. */
+/** What of a model and its context lies in a GPU's own memory or at a device of another machine; it is counted among the parts, too. */
 export const placeMemorySchema = z.object({
   name: z.string(),
   weights: z.number(),

@@ -179,6 +179,10 @@ function context({ context: of, contextUsed }: EngineStatus, clean: (text: strin
   ];
 }
 
+function placeLine(where: string, { name, weights, context, compute }: Memory['gpus'][number]): Line {
+  return [`${where} ${name}`, `weights ${bytes(weights)}, KV cache ${context} bytes, buffers ${bytes(compute)}`];
+}
+
 function memory(parts: Memory): Line[] {
   return [
     ['Weights', bytes(parts.weights)],
@@ -190,12 +194,8 @@ function memory(parts: Memory): Line[] {
     ],
     ['Projector', `weights ${bytes(parts.projector.weights)}, buffers ${bytes(parts.projector.compute)}`],
     ['Prompt cache', `${bytes(parts.promptCacheUsed)} of ${bytes(parts.promptCache)} at most`],
-    ...[...parts.gpus, ...parts.workers].map(
-      ({ name, weights, context, compute }): Line => [
-        `${parts.gpus.some((gpu) => gpu.name === name) ? 'In' : 'At'} ${name}`,
-        `weights ${bytes(weights)}, KV cache ${context} bytes, buffers ${bytes(compute)}`,
-      ],
-    ),
+    ...parts.gpus.map((place) => placeLine('In', place)),
+    ...parts.workers.map((place) => placeLine('At', place)),
     ['Engine process', bytes(parts.process)],
     ['Free of all', `${bytes(parts.free)} of ${bytes(parts.total)}`],
   ];

@@ -24,15 +24,6 @@ const usualTimes: LinkTimes = { pingMs: 2000, limitMs: 10_000, againMs: [1000, 2
 
 export type LinkState = 'connecting' | 'ready' | 'refused' | 'lost';
 
-/** @throws {Error} it is not what a worker says of itself */
-function greetedOf(line: string): Greeted {
-  try {
-    return greetedSchema.parse(JSON.parse(line));
-  } catch {
-    throw strange();
-  }
-}
-
 const strange = () => new Error('another program answers there');
 
 interface Waiting {
@@ -100,15 +91,7 @@ export class WorkerLink {
 
   /** Reads again what is free there. */
   async refresh(): Promise<void> {
-    if (this.state !== 'ready') return;
-    const { socket } = this;
-    const line = await this.ask('devices');
-    try {
-      this.take(greetedOf(line));
-    } catch (error) {
-      socket?.destroy(error as Error);
-      throw this.lostError(`${messageOf(error)}.`);
-    }
+    if (this.state === 'ready') this.take(await this.facts('devices'));
   }
 
   lostError(why: string): ConcertinaError {
@@ -150,12 +133,12 @@ export class WorkerLink {
       if (text.length > longestLine) socket.destroy(strange());
     });
     socket.once('close', () => this.socket === socket && this.onClose(why || 'it ended the connection.'));
-    // where the connection has ended, this does nothing
-    void this.begin().catch((error) => socket.destroy(error));
+    // whatever ends it ends the connection, which says why
+    void this.begin().catch(() => undefined);
   }
 
   private async begin(): Promise<void> {
-    this.take(greetedOf(await this.ask(greetingOf(this.build))));
+    this.take(await this.facts(greetingOf(this.build)));
     if (this.state === 'refused') return;
     await this.ping();
     this.tries = 0;
@@ -188,6 +171,19 @@ export class WorkerLink {
       );
     }, this.times.pingMs);
     this.timer.unref();
+  }
+
+  /** What the worker says of itself. Anything else ends the connection. */
+  private async facts(line: string): Promise<Greeted> {
+    const { socket } = this;
+    const answer = await this.ask(line);
+    try {
+      return greetedSchema.parse(JSON.parse(answer));
+    } catch {
+      const error = strange();
+      socket?.destroy(error);
+      throw error;
+    }
   }
 
   private ask(line: string): Promise<string> {

@@ -124,6 +124,16 @@ function StackedBar({ parts, className }: { parts: readonly MemoryPart[]; classN
   );
 }
 
+function PartBytes({ weights, cache, compute }: { weights: number; cache: number; compute: number }) {
+  return (
+    <Trans>
+      <span className="whitespace-nowrap">weights {formatBytes(weights)},</span>{' '}
+      <span className="whitespace-nowrap">cache {formatBytes(cache)},</span>{' '}
+      <span className="whitespace-nowrap">buffers {formatBytes(compute)}</span>
+    </Trans>
+  );
+}
+
 function MemoryDetails({ memory, parts }: { memory: Memory; parts: readonly MemoryPart[] }) {
   const context = useApp(selectLoadedContext);
   const used = useApp(selectContextUsed);
@@ -155,9 +165,7 @@ function MemoryDetails({ memory, parts }: { memory: Memory; parts: readonly Memo
         {draftBytes(memory.draft) > 0 && (
           <span className="block" data-testid="meter-draft" data-bytes={draftBytes(memory.draft)}>
             <Trans>
-              draft: <span className="whitespace-nowrap">weights {formatBytes(memory.draft.weights)},</span>{' '}
-              <span className="whitespace-nowrap">cache {formatBytes(memory.draft.kv)},</span>{' '}
-              <span className="whitespace-nowrap">buffers {formatBytes(memory.draft.compute)}</span>
+              draft: <PartBytes weights={memory.draft.weights} cache={memory.draft.kv} compute={memory.draft.compute} />
             </Trans>
           </span>
         )}
@@ -172,18 +180,14 @@ function MemoryDetails({ memory, parts }: { memory: Memory; parts: readonly Memo
         {memory.gpus.map(({ name, weights, context: cache, compute }) => (
           <span key={name} className="block" data-testid="meter-gpu" data-cache={cache}>
             <Trans>
-              in {name}: <span className="whitespace-nowrap">weights {formatBytes(weights)},</span>{' '}
-              <span className="whitespace-nowrap">cache {formatBytes(cache)},</span>{' '}
-              <span className="whitespace-nowrap">buffers {formatBytes(compute)}</span>
+              in {name}: <PartBytes weights={weights} cache={cache} compute={compute} />
             </Trans>
           </span>
         ))}
         {memory.workers.map(({ name, weights, context: cache, compute }) => (
           <span key={name} className="block" data-testid="meter-worker" data-cache={cache}>
             <Trans>
-              at {name}: <span className="whitespace-nowrap">weights {formatBytes(weights)},</span>{' '}
-              <span className="whitespace-nowrap">cache {formatBytes(cache)},</span>{' '}
-              <span className="whitespace-nowrap">buffers {formatBytes(compute)}</span>
+              at {name}: <PartBytes weights={weights} cache={cache} compute={compute} />
             </Trans>
           </span>
         ))}
