@@ -100,34 +100,33 @@ static __device__ __forceinline__ uint32_t turbo_cuda_bits(half2 h) {
     return bits;
 }
 
-// Nibbles p and p + 4 of a word as a pair, p = 0 .. 3: level * factor, where scale(p) is the factor of both and shift(p) -1024 times it.
-// A magnitude becomes the last bits of 1024 + magnitude in fp16; one multiplication and addition take the 1024 off and bring the factor in
-// with a single rounding.
-template <bool four, typename Scale, typename Shift>
-static __device__ __forceinline__ void turbo_cuda_expand(
-    uint32_t word, Scale && scale, Shift && shift, uint32_t (&pair)[4]) {
-    const uint32_t sizes = __byte_perm(word & (four ? 0x77777777u : 0x33333333u), 0, 0x3120); // nibbles 0 1 4 5 2 3 6 7
+// Levels of a word, without their factors: pairs of nibbles 0 and 2, 1 and 3, 4 and 6, 5 and 7. A magnitude is the last bits of a
+// number in fp16 whose exponent is zero, 2^-24 times itself, which is multiplied like any other.
+template <bool four> static __device__ __forceinline__ void turbo_cuda_levels(uint32_t word, uint32_t (&pair)[4]) {
+    const uint32_t sizes = word & (four ? 0x77777777u : 0x33333333u);
     const uint32_t table = four ? TURBO4_LOW : TURBO3_ALL;
     const uint32_t low = __byte_perm(table, TURBO4_HIGH, sizes);
     const uint32_t high = __byte_perm(table, TURBO4_HIGH, sizes >> 16);
-    const uint32_t whole[4] = {
-        __byte_perm(low, 0x64646464u, 0x4240),
-        __byte_perm(low, 0x64646464u, 0x4341),
-        __byte_perm(high, 0x64646464u, 0x4240),
-        __byte_perm(high, 0x64646464u, 0x4341),
-    };
-#pragma unroll
-    for (int p = 0; p < 4; ++p) {
-        const uint32_t value = turbo_cuda_bits(__hfma2(turbo_cuda_half2(whole[p]), scale(p), shift(p)));
-        pair[p] = value ^ (word << ((four ? 12 : 13) - 4 * p) & 0x80008000u);
-    }
+    const uint32_t even = word << (four ? 4 : 5) & 0x80808080u; // signs of nibbles 0 2 4 6
+    const uint32_t odd = (four ? word : word << 1) & 0x80808080u;
+    pair[0] = __byte_perm(low, even, 0x5240);
+    pair[1] = __byte_perm(low, odd, 0x5341);
+    pair[2] = __byte_perm(high, even, 0x7260);
+    pair[3] = __byte_perm(high, odd, 0x7361);
 }
 
-// Sub-scales in the low nibbles of two bytes at 8*first and 8*second of `bytes` as their factors in fp16, without d: 2^-13 * (135 + 8*s).
+// Sub-scales in the low nibbles of two bytes of `bytes` as 4 * (135 + 8*s), 2^15 times their factors without d.
 template <int first, int second> static __device__ __forceinline__ half2 turbo_cuda_factors(uint32_t bytes) {
-    const uint32_t whole = __byte_perm(bytes, 0x64646464u, 0x4040 | second << 8 | first);
+    const uint32_t whole = __byte_perm(bytes, 0x64646464u, 0x4040 | second << 8 | first); // 1024 + s
     const half2 s = __hadd2(turbo_cuda_half2(whole), __float2half2_rn(-1024.0f));
-    return __hfma2(s, __float2half2_rn(1.0f / 1024.0f), __float2half2_rn(135.0f / 8192.0f));
+    return __hfma2(s, __float2half2_rn(32.0f), __float2half2_rn(540.0f));
+}
+
+// What a level times its factor lacks.
+constexpr float TURBO_CUDA_UNIT = 0x1p9f;
+
+static __device__ __forceinline__ float turbo_cuda_d(uint32_t head) {
+    return __half2float(__ushort_as_half((uint16_t) head));
 }
 
 // The steps of the Walsh-Hadamard transform of D values that go over the lanes of a warp, each of which has every 32nd value; those over

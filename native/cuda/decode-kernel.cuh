@@ -5,9 +5,9 @@
 // tiles; the warps of the same tile, one for each head, copy its rows to shared memory by cp.async, one tile ahead, and wait for no others.
 // Scores are [position, row] = K Q^T and sums [value, row] = V^T P^T by m16n8k16, so that a tile serves 8 rows without padding 8 more. Which
 // value of a head is where in a fragment is free as long as K and Q agree, so each lane expands whole words of codes (blocks.cuh).
-// A tile of K holds level * factor in fp16 and its d goes to the score in fp32; one of V holds its values in fp16. Sums are brought to
-// a new maximum only when it is more than SLACK above the old one. At the end warps of one head are joined in shared memory, and ranges by
-// turbo_cuda_join_kernel (decode.cu).
+// A tile of K or of V holds level * factor in fp16. The d of K goes to the score in fp32, that of V to the weight: so that no weight leaves
+// fp16, the maximum m is that of score + log2(d of V). Sums are brought to a new m only when it is more than SLACK above the old one. At
+// the end warps of one head are joined in shared memory, and ranges by turbo_cuda_join_kernel (decode.cu).
 
 #pragma once
 
@@ -20,6 +20,8 @@ constexpr int COLUMNS = 8; // rows of attention in one matrix
 constexpr int MAX_ROWS = 32; // with more, expanding the cache to f16 once costs less
 constexpr int Q_PADDING = 8; // values; keeps rows of queries off each other's banks
 constexpr float SLACK = 4.0f; // of scores in base 2
+constexpr float WEIGHT_UNIT = 256.0f; // a weight in fp16: with SLACK below 2^13, and as far above what fp16 rounds away
+constexpr float LEAST_D = 0x1p-24f; // of a block that is not zero
 constexpr float LOWEST = -1e30f;
 constexpr float LOG2E = 1.4426950408889634f;
 
@@ -34,18 +36,21 @@ struct decode_params {
     float2 * meta; // maximum and sum of each of them
     int n_kv, n_tokens, n_head, n_head_kv, n_rows; // rows of one KV head
     int heads; // KV heads of a block of threads: 1, 2 or 4
-    int chunk; // bytes that one thread copies at once: 16 or 4
     int n_ranges, stages; // stages of a range
     int n_row_tiles, n_masks; // n_masks: sequences of the mask
     int64_t q_token, q_head, q_seq, k_pos, k_head, k_seq, v_pos, v_head, v_seq, mask_token, mask_seq; // bytes
     float scale, soft_cap;
     bool rotates_query, rotates_result;
+    bool wide_copies; // rows may be copied in chunks of 16 bytes
 };
 
 template <int tiles> struct decode_shape {
     static constexpr int warps = 16 / tiles; // more registers a thread for more rows
     static constexpr int columns = COLUMNS * tiles;
 };
+
+// Chunks of 16 bytes of a tile for one of the threads that copy it, 32 for each KV head.
+template <typename F> constexpr int most_chunks = (TILE * F::block_words * 4 / 16 + 31) / 32;
 
 template <typename K, typename V, int tiles>
 __global__ void __launch_bounds__(32 * decode_shape<tiles>::warps, 1) turbo_cuda_decode_kernel(const decode_params p) {
@@ -84,8 +89,8 @@ __global__ void __launch_bounds__(32 * decode_shape<tiles>::warps, 1) turbo_cuda
     uint32_t * tiles_of_turn = shared + 2 * turn * tile_words;
     const int n_threads = 32 * p.heads;
     const int thread = 32 * head + lane;
-    const copy_turn k_turn(thread, n_threads, 4 * k_row, p.chunk);
-    const copy_turn v_turn(thread, n_threads, 4 * v_row, p.chunk);
+    const copy_plan<most_chunks<K>> k_plan(p.k_pos, 4 * k_row, TILE, thread, n_threads);
+    const copy_plan<most_chunks<V>> v_plan(p.v_pos, 4 * v_row, TILE, thread, n_threads);
     const auto load = [&](int stage) {
         const int first = begin + stage * stage_positions + turn * TILE;
         const int n_given = p.n_kv - first;
@@ -93,12 +98,12 @@ __global__ void __launch_bounds__(32 * decode_shape<tiles>::warps, 1) turbo_cuda
         const uint32_t v_to = k_to + 4 * TILE * k_row;
         const char * k_from = k + first * p.k_pos;
         const char * v_from = v + first * p.v_pos;
-        if (p.chunk == 16) {
-            copy_rows<16>(k_turn, k_to, k_from, p.k_pos, TILE, n_given, thread, n_threads);
-            copy_rows<16>(v_turn, v_to, v_from, p.v_pos, TILE, n_given, thread, n_threads);
+        if (p.wide_copies && n_given >= TILE) {
+            k_plan.copy(k_to, k_from, thread, n_threads);
+            v_plan.copy(v_to, v_from, thread, n_threads);
         } else {
-            copy_rows<4>(k_turn, k_to, k_from, p.k_pos, TILE, n_given, thread, n_threads);
-            copy_rows<4>(v_turn, v_to, v_from, p.v_pos, TILE, n_given, thread, n_threads);
+            copy_rows(k_to, k_from, p.k_pos, 4 * k_row, TILE, n_given, thread, n_threads);
+            copy_rows(v_to, v_from, p.v_pos, 4 * v_row, TILE, n_given, thread, n_threads);
         }
         asm volatile("cp.async.commit_group;");
     };
@@ -142,8 +147,8 @@ __global__ void __launch_bounds__(32 * decode_shape<tiles>::warps, 1) turbo_cuda
             const turbo_cuda_place place = turbo_cuda_lane_place<K>(t, i);
 #pragma unroll
             for (int n = 0; n < 4; ++n) {
-                const int at = place.base + n / 2 + n % 2 * place.odd;
-                query[c][i][n] = turbo_cuda_bits(__halves2half2(q[at], q[at + 2]));
+                const int at = place.base + n / 2 * 2 + n % 2 * place.odd; // as turbo_cuda_levels pairs them
+                query[c][i][n] = turbo_cuda_bits(__halves2half2(q[at], q[at + 1]));
             }
         }
     }
@@ -207,12 +212,13 @@ __global__ void __launch_bounds__(32 * decode_shape<tiles>::warps, 1) turbo_cuda
 #pragma unroll
             for (int i = 0; i < K::lane_words; ++i) {
                 uint32_t a[4], b[4];
-                turbo_cuda_expand<K::four>(
-                    codes_a[i], [&](int n) { return factors_a.pick(factors_a.of_02, factors_a.of_13, i, n % 2); },
-                    [&](int n) { return factors_a.pick(factors_a.less_02, factors_a.less_13, i, n % 2); }, a);
-                turbo_cuda_expand<K::four>(
-                    codes_b[i], [&](int n) { return factors_b.pick(factors_b.of_02, factors_b.of_13, i, n % 2); },
-                    [&](int n) { return factors_b.pick(factors_b.less_02, factors_b.less_13, i, n % 2); }, b);
+                turbo_cuda_levels<K::four>(codes_a[i], a);
+                turbo_cuda_levels<K::four>(codes_b[i], b);
+#pragma unroll
+                for (int n = 0; n < 4; ++n) {
+                    a[n] = turbo_cuda_bits(__hmul2(turbo_cuda_half2(a[n]), factors_a.pick(i, n % 2)));
+                    b[n] = turbo_cuda_bits(__hmul2(turbo_cuda_half2(b[n]), factors_b.pick(i, n % 2)));
+                }
 #pragma unroll
                 for (int n = 0; n < 4; n += 2) {
                     const uint32_t operand[4] = { a[n], b[n], a[n + 1], b[n + 1] };
@@ -237,8 +243,14 @@ __global__ void __launch_bounds__(32 * decode_shape<tiles>::warps, 1) turbo_cuda
             }
         }
 
-        const float d[2] = { __half2float(__ushort_as_half((uint16_t) k_head_a)),
-            __half2float(__ushort_as_half((uint16_t) k_head_b)) };
+        const float d[2] = { TURBO_CUDA_UNIT * turbo_cuda_d(k_head_a), TURBO_CUDA_UNIT * turbo_cuda_d(k_head_b) };
+        float v_d[2], v_log[2];
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+            v_d[h] = turbo_cuda_d(v_tile[(g + 8 * h) * v_row]);
+            v_log[h] = log2f(fmaxf(v_d[h], LEAST_D));
+            v_d[h] *= WEIGHT_UNIT;
+        }
         bool above = false;
 #pragma unroll
         for (int c = 0; c < N_COLUMNS; ++c) {
@@ -249,7 +261,7 @@ __global__ void __launch_bounds__(32 * decode_shape<tiles>::warps, 1) turbo_cuda
                 if (p.soft_cap != 0.0f) { x = p.soft_cap * LOG2E * tanhf(x); }
                 const float b = __half2float(bias[h][c]);
                 s = b == -INFINITY ? -INFINITY : x + b * LOG2E; // what lies behind a mask may be anything
-                above |= s > m[c] + SLACK;
+                above |= s + v_log[h] > m[c] + SLACK;
             }
         }
         const int next = begin + (stage + 1) * stage_positions + turn * TILE;
@@ -257,7 +269,8 @@ __global__ void __launch_bounds__(32 * decode_shape<tiles>::warps, 1) turbo_cuda
         if (__any_sync(0xFFFFFFFFu, above)) {
 #pragma unroll
             for (int c = 0; c < N_COLUMNS; ++c) {
-                const float most = over_positions_max(fmaxf(scores[c / 2][c % 2], scores[c / 2][2 + c % 2]));
+                const float most =
+                    over_positions_max(fmaxf(scores[c / 2][c % 2] + v_log[0], scores[c / 2][2 + c % 2] + v_log[1]));
                 const float to = fmaxf(m[c], most);
                 const float factor = exp2f(m[c] - to);
                 m[c] = to;
@@ -277,17 +290,16 @@ __global__ void __launch_bounds__(32 * decode_shape<tiles>::warps, 1) turbo_cuda
         for (int c = 0; c < tiles; ++c) {
 #pragma unroll
             for (int h = 0; h < 2; ++h) {
-                const half2 w =
-                    __floats2half2_rn(exp2f(scores[c][2 * h] - m[2 * c]), exp2f(scores[c][2 * h + 1] - m[2 * c + 1]));
-                l[2 * c] += __low2float(w);
-                l[2 * c + 1] += __high2float(w);
+                const float w0 = exp2f(scores[c][2 * h] - m[2 * c]);
+                const float w1 = exp2f(scores[c][2 * h + 1] - m[2 * c + 1]);
+                l[2 * c] += w0;
+                l[2 * c + 1] += w1;
+                const half2 w = __floats2half2_rn(w0 * v_d[h], w1 * v_d[h]);
                 weights[c][h] = transposed(turbo_cuda_bits(w));
             }
         }
 
         const value_factors<V> factors[2] = { { heads[0][0], heads[0][1], g }, { heads[1][0], heads[1][1], g } };
-        const half2 scale[2] = { turbo_cuda_half2(__byte_perm(heads[0][0], heads[0][1], 0x5410)),
-            turbo_cuda_half2(__byte_perm(heads[1][0], heads[1][1], 0x5410)) };
 #pragma unroll
         for (int i = 0; i < STEPS; ++i) {
 #pragma unroll
@@ -295,14 +307,13 @@ __global__ void __launch_bounds__(32 * decode_shape<tiles>::warps, 1) turbo_cuda
                 uint32_t values[2][4];
 #pragma unroll
                 for (int h = 0; h < 2; ++h) {
-                    // nibbles 4e .. 4e + 3 of two positions in one word
-                    const uint32_t word = __byte_perm(codes[h][0][i], codes[h][1][i], e ? 0x7632 : 0x5410);
-                    turbo_cuda_expand<V::four>(
-                        word, [&](int n) { return factors[h].of[value_factors<V>::pick(i, n % 2)]; },
-                        [&](int n) { return factors[h].less[value_factors<V>::pick(i, n % 2)]; }, values[h]);
+                    // nibbles 4e .. 4e + 3 of two positions in one word, two of each in turn
+                    const uint32_t word = __byte_perm(codes[h][0][i], codes[h][1][i], e ? 0x7362 : 0x5140);
+                    turbo_cuda_levels<V::four>(word, values[h]);
 #pragma unroll
                     for (int n = 0; n < 4; ++n) {
-                        values[h][n] = turbo_cuda_bits(__hmul2(turbo_cuda_half2(values[h][n]), scale[h]));
+                        values[h][n] =
+                            turbo_cuda_bits(__hmul2(turbo_cuda_half2(values[h][n]), factors[h].pick(i, n % 2)));
                     }
                 }
 #pragma unroll
@@ -361,12 +372,13 @@ __global__ void __launch_bounds__(32 * decode_shape<tiles>::warps, 1) turbo_cuda
         const int row = first_row + c / 2 * COLUMNS + 2 * t + c % 2;
         if (row >= p.n_rows) { continue; }
         const int q_head = (first_head + head) * ratio + row % ratio;
-        float factor = 1.0f;
+        float factor = TURBO_CUDA_UNIT / WEIGHT_UNIT;
         if (p.sinks && blockIdx.x == 0) {
             const float sink = p.sinks[q_head] * LOG2E;
             const float to = fmaxf(m[c], sink);
-            factor = exp2f(m[c] - to);
-            l[c] = l[c] * factor + exp2f(sink - to);
+            const float less = exp2f(m[c] - to);
+            factor *= less;
+            l[c] = l[c] * less + exp2f(sink - to);
             m[c] = to;
         }
         const int64_t at = ((int64_t) seq * p.n_tokens + row / ratio) * p.n_head + q_head;

@@ -14,34 +14,56 @@ template <int bytes> __device__ __forceinline__ void copy_async(uint32_t to, con
     }
 }
 
-// Which chunks of some rows a thread copies: every so many, from row to row without a division.
+// Where a thread is that copies every so many chunks of some rows, from row to row without a division.
 struct copy_turn {
     int n; // chunks of a row
-    int row, at; // of the first
+    int row, at;
     int rows, rest; // to the next
 
     __device__ __forceinline__ copy_turn(int thread, int n_threads, int row_bytes, int chunk)
         : n(row_bytes / chunk), row(thread / n), at(thread % n), rows(n_threads / n), rest(n_threads % n) {}
-};
 
-// n_rows rows to shared memory at `to`, without gaps; zeros for those from n_given on.
-template <int chunk>
-__device__ __forceinline__ void copy_rows(const copy_turn & turn, uint32_t to, const char * from, int64_t stride,
-    int n_rows, int n_given, int thread, int n_threads) {
-    int row = turn.row;
-    int at = turn.at;
-    to += chunk * thread;
-    while (row < n_rows) {
-        copy_async<chunk>(to, from + min(row, n_given - 1) * stride + chunk * at, row < n_given);
-        to += chunk * n_threads;
-        row += turn.rows;
-        at += turn.rest;
-        if (at >= turn.n) {
-            at -= turn.n;
+    __device__ __forceinline__ void next() {
+        row += rows;
+        at += rest;
+        if (at >= n) {
+            at -= n;
             ++row;
         }
     }
+};
+
+// n_rows rows to shared memory at `to`, without gaps, in words; zeros for those from n_given on.
+__device__ __forceinline__ void copy_rows(
+    uint32_t to, const char * from, int64_t stride, int row_bytes, int n_rows, int n_given, int thread, int n_threads) {
+    to += 4 * thread;
+    for (copy_turn turn(thread, n_threads, row_bytes, 4); turn.row < n_rows; turn.next()) {
+        copy_async<4>(to, from + min(turn.row, n_given - 1) * stride + 4 * turn.at, turn.row < n_given);
+        to += 4 * n_threads;
+    }
 }
+
+// The same in chunks of 16 bytes, where all rows are given: a thread knows its chunks of every tile from the start, `most` or fewer.
+template <int most> struct copy_plan {
+    int from[most]; // bytes from the first row's; below 0: none
+
+    __device__ __forceinline__ copy_plan(int64_t stride, int row_bytes, int n_rows, int thread, int n_threads) {
+        copy_turn turn(thread, n_threads, row_bytes, 16);
+#pragma unroll
+        for (int i = 0; i < most; ++i) {
+            from[i] = turn.row < n_rows ? (int) (turn.row * stride) + 16 * turn.at : -1;
+            turn.next();
+        }
+    }
+
+    __device__ __forceinline__ void copy(uint32_t to, const char * rows, int thread, int n_threads) const {
+        to += 16 * thread;
+#pragma unroll
+        for (int i = 0; i < most; ++i) {
+            if (from[i] >= 0) { copy_async<16>(to + 16 * n_threads * i, rows + from[i], true); }
+        }
+    }
+};
 
 // Threads whose number is a multiple of 32, under a number of their own from 1 to 15; a single warp needs none.
 __device__ __forceinline__ void sync_some(int number, int n_threads) {
@@ -80,7 +102,7 @@ __device__ __forceinline__ float over_positions_sum(float x) {
 
 // The factors of a block of K for lane t; pick: that of word i, for nibbles 0, 2, ... or (odd) for the others.
 template <typename F> struct key_factors {
-    half2 of_02, of_13, less_02, less_13; // of quarters 0 and 2, 1 and 3; -1024 times as much
+    half2 of_02, of_13; // of quarters 0 and 2, 1 and 3
 
     __device__ __forceinline__ key_factors(uint32_t head, int t) {
         if constexpr (!F::four && F::group == 64) {
@@ -90,44 +112,38 @@ template <typename F> struct key_factors {
             of_02 = turbo_cuda_factors<0, 1>(head >> 16 & 0x0F0Fu);
             of_13 = turbo_cuda_factors<0, 1>(head >> 20 & 0x0F0Fu);
         }
-        less_02 = __hmul2(of_02, __float2half2_rn(-1024.0f));
-        less_13 = __hmul2(of_13, __float2half2_rn(-1024.0f));
     }
 
-    static __device__ __forceinline__ half2 pick(half2 a, half2 b, int i, int odd) {
+    __device__ __forceinline__ half2 pick(int i, int odd) const {
         if constexpr (F::four) {
-            const half2 pair = (F::group == 128 ? i / 2 : i) ? b : a;
+            const half2 pair = (F::group == 128 ? i / 2 : i) ? of_13 : of_02;
             return odd ? __high2half2(pair) : __low2half2(pair);
         } else if constexpr (F::group == 128) {
-            return i == 0 ? __low2half2(a) : i == 1 ? __low2half2(b) : i == 2 ? __high2half2(a) : __high2half2(b);
+            const half2 pair = i % 2 ? of_13 : of_02;
+            return i / 2 ? __high2half2(pair) : __low2half2(pair);
         } else {
-            return a;
+            return of_02;
         }
     }
 };
 
-// The factors of the blocks of V at two positions for the lanes of row g; pick: the index of one, likewise.
+// The factors of the blocks of V at two positions for the lanes of row g; pick: those of word i, likewise.
 template <typename F> struct value_factors {
-    half2 of[2], less[2];
+    half2 of[2];
 
     __device__ __forceinline__ value_factors(uint32_t head_a, uint32_t head_b, int g) {
         const int quarter = F::four ? g / 4 : F::group == 128 ? g % 2 * 2 : g % 4 / 2 * 2 + g / 4;
-        const uint32_t a = head_a >> (16 + 4 * quarter);
-        const uint32_t b = head_b >> (16 + 4 * quarter);
+        const uint32_t bytes = __byte_perm(head_a >> (16 + 4 * quarter), head_b >> (16 + 4 * quarter), 0x5140);
         if constexpr (F::four) { // this quarter, and the next but one
-            const uint32_t bytes = __byte_perm(a, b, 0x5140) & 0x0F0F0F0Fu;
-            of[0] = turbo_cuda_factors<0, 1>(bytes);
-            of[1] = turbo_cuda_factors<2, 3>(bytes);
+            of[0] = turbo_cuda_factors<0, 1>(bytes & 0x0F0F0F0Fu);
+            of[1] = turbo_cuda_factors<2, 3>(bytes & 0x0F0F0F0Fu);
         } else {
-            const uint32_t bytes = __byte_perm(a, b, 0x5140);
             of[0] = turbo_cuda_factors<0, 1>(bytes & 0x0F0Fu);
             of[1] = turbo_cuda_factors<0, 1>(bytes >> 4 & 0x0F0Fu);
         }
-        less[0] = __hmul2(of[0], __float2half2_rn(-1024.0f));
-        less[1] = __hmul2(of[1], __float2half2_rn(-1024.0f));
     }
 
-    static __device__ __forceinline__ int pick(int i, int odd) { return F::four ? odd : F::group == 128 ? i : 0; }
+    __device__ __forceinline__ half2 pick(int i, int odd) const { return of[F::four ? odd : F::group == 128 ? i : 0]; }
 };
 
 } // namespace

@@ -197,7 +197,7 @@ bool turbo_cuda_decode(ggml_backend_cuda_context & ctx, ggml_tensor * dst) {
     p.heads = rows && p.n_head_kv % 4 == 0 ? 4 : rows && p.n_head_kv % 2 == 0 ? 2 : 1;
     const uint64_t all = (uint64_t) p.k | (uint64_t) p.v | p.k_pos | p.v_pos | p.k_seq | p.v_seq | p.heads * p.k_head |
                          p.heads * p.v_head;
-    p.chunk = all % 16 == 0 ? 16 : 4;
+    p.wide_copies = all % 16 == 0 && (p.k_pos | p.v_pos) < INT32_MAX / TILE;
 
     const int n_seqs = (int) q->ne[3];
     if (group == 128) {
