@@ -39,6 +39,11 @@ turbo_rope_turns turbo_turns_of(
             plain ? 1.0f : model.get_rope_freq_scale(cparams, il), plain ? 0.0f : cparams.yarn_ext_factor,
             plain ? 1.0f : cparams.yarn_attn_factor, cparams.yarn_beta_fast, cparams.yarn_beta_slow);
     const ggml_backend_ptr cpu(ggml_backend_init_by_type(GGML_BACKEND_DEVICE_TYPE_CPU, nullptr));
+    // one thread: the back end's four would stay as a team of OpenMP's for this thread of the system, and with more threads in all than
+    // processors libgomp sleeps at every barrier of the model's own (a token of a small model takes a fifth longer)
+    const auto set_n_threads = (ggml_backend_set_n_threads_t) ggml_backend_reg_get_proc_address(
+        ggml_backend_dev_backend_reg(ggml_backend_get_device(cpu.get())), "ggml_backend_set_n_threads");
+    if (set_n_threads) { set_n_threads(cpu.get(), 1); }
     const ggml_backend_buffer_ptr buffer(ggml_backend_alloc_ctx_tensors(ctx.get(), cpu.get()));
     GGML_ASSERT(buffer);
 
