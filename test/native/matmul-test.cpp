@@ -83,6 +83,25 @@ TEST("matmul: q6_K gives what ggml's dot product gives, however many columns and
     }
 }
 
+TEST("matmul: activations of q6_K that are zeros, equal in size, far apart or not a number become what ggml makes of "
+     "them") {
+    product p(QK_K, 40, 6);
+    const auto column = [&](int64_t c) { return p.y.data() + c * p.width; };
+    std::fill(column(0), column(1), 0.0f);
+    for (int64_t i = 0; i < p.width; ++i) { column(1)[i] = i % 3 == 0 ? -2.5f : 2.5f; }
+    column(2)[255] = 1e4f;
+    column(3)[0] = -1e-30f;
+    std::fill(column(3) + 1, column(4), 1e-31f);
+    column(4)[17] = NAN;
+    for (int64_t i = 0; i < p.width; ++i) { column(5)[i] = float(i % 255 - 127) + 0.5f * float(i % 2); }
+    const std::vector<float> got = p.run(), want = p.want();
+    for (int64_t c = 0; c < p.n_column; ++c) {
+        const std::vector<float> a(&got[c * p.n_row], &got[c * p.n_row] + p.n_row);
+        const std::vector<float> b(&want[c * p.n_row], &want[c * p.n_row] + p.n_row);
+        CHECK_LE(largest_difference(a, b), 1e-6f * largest(b));
+    }
+}
+
 TEST("matmul: the largest weights and activations of q6_K do not overflow") {
     product p(512, 3, 9);
     for (block_q6_K & block : p.x) {

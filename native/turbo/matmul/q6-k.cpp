@@ -13,16 +13,17 @@ namespace {
 
 struct family {
     turbo_q6_k_kernel kernel;
+    void (*quantize)(const float * x, block_q8_K * out, int64_t n);
     int64_t least; // columns; with fewer, upstream's path is as fast
 };
 
 family choose() {
 #ifdef TURBO_X86_KERNELS
     const char * level = ggml_turbo_simd_level();
-    if (strcmp(level, "avx512") == 0) { return { turbo_q6_k_avx512, 1 }; }
-    if (strcmp(level, "avx2") == 0) { return { turbo_q6_k_avx2, 3 }; }
+    if (strcmp(level, "avx512") == 0) { return { turbo_q6_k_avx512, turbo_quantize_q8_k, 1 }; }
+    if (strcmp(level, "avx2") == 0) { return { turbo_q6_k_avx2, turbo_quantize_q8_k, 3 }; }
 #endif
-    return { nullptr, 0 };
+    return { nullptr, nullptr, 0 };
 }
 
 // Of a tile that a thread takes at once. Rows whose weights stay in the second cache for all columns; where few columns wait for
@@ -36,15 +37,14 @@ int64_t rows_of(int64_t n_row, int64_t n_column, int n_thread) {
 int64_t tiles(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
 // This thread's share of the activations, as q8_K.
-void quantize(const ggml_compute_params * params, const ggml_tensor * y, block_q8_K * out) {
-    const ggml_from_float_t from_float = ggml_get_type_traits_cpu(GGML_TYPE_Q8_K)->from_float;
+void quantize(const family & chosen, const ggml_compute_params * params, const ggml_tensor * y, block_q8_K * out) {
     const int64_t n_block = y->ne[0] / QK_K, all = n_block * y->ne[1];
     const int64_t last = all * (params->ith + 1) / params->nth;
     for (int64_t b = all * params->ith / params->nth; b < last;) {
         const int64_t column = b / n_block, in_column = b % n_block;
         const int64_t n = std::min(n_block - in_column, last - b);
         const char * from = (const char *) y->data + column * y->nb[1];
-        from_float((const float *) from + in_column * QK_K, out + b, n * QK_K);
+        chosen.quantize((const float *) from + in_column * QK_K, out + b, n * QK_K);
         b += n;
     }
 }
@@ -60,7 +60,7 @@ extern "C" bool turbo_mul_mat(const ggml_compute_params * params, ggml_tensor * 
     if (chosen.kernel == nullptr || y->ne[1] < chosen.least) { return false; }
 
     block_q8_K * activations = (block_q8_K *) params->wdata;
-    quantize(params, y, activations);
+    quantize(chosen, params, y, activations);
     if (params->ith == 0) { ggml_threadpool_chunk_set(params->threadpool, params->nth); }
     ggml_barrier(params->threadpool);
 

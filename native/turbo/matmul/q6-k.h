@@ -30,4 +30,7 @@ typedef void (*turbo_q6_k_kernel)(const turbo_q6_k_tile & tile);
 #ifdef TURBO_X86_KERNELS
 void turbo_q6_k_avx2(const turbo_q6_k_tile & tile);
 void turbo_q6_k_avx512(const turbo_q6_k_tile & tile);
+
+// n activations, a multiple of QK_K, as q8_K: the bits of ggml's own, which takes them one by one. For both levels.
+void turbo_quantize_q8_k(const float * x, block_q8_K * out, int64_t n);
 #endif
