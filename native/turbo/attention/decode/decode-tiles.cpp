@@ -38,7 +38,7 @@ tile_sight sight_of_tile(const turbo_attention * at, int stream, int p0) {
     const int n_head = at->mask_n_head < at->n_head ? at->mask_n_head : at->n_head;
     const tile_sight first = sight_of(decode_mask(at, 0, 0, stream, p0), n);
     for (int row = 0; row < at->n_rows; ++row) {
-        for (int head = 0; head < n_head; ++head) {
+        for (int head = row == 0 ? 1 : 0; head < n_head; ++head) {
             if (sight_of(decode_mask(at, row, head, stream, p0), n) != first) { return TILE_MASKED; }
         }
     }
