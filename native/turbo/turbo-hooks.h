@@ -86,7 +86,7 @@ bool turbo_flash_attn_ext(const struct ggml_compute_params * params, struct ggml
 // takes every such operation.
 #define TURBO_SRC_BIAS_QUERIES 5 // z, f32 [n_row, n_head, n_tokens of all streams]
 #define TURBO_SRC_BIAS_TURNS   6 // T, f16 [TURBO_BIAS_PANEL, n_row or more, n_panel]; the last n_row rows count
-#define TURBO_SRC_BIAS_BLOCKS  7 // i32 [n_kv, n_stream of the cache]
+#define TURBO_SRC_BIAS_BLOCKS  7 // i32 [turbo_bias_row(n_kv), n_stream of the cache]: see turbo_bias_runs
 
 // Rows of K and V that are held once more, in a finer type (llama/recent-window.h). Sources of FLASH_ATTN_EXT, both or none of
 // them: the kernels of native/turbo/attention and of metal/kernels read these rows in place of the cache's (Metal those of turbo
@@ -101,6 +101,24 @@ bool turbo_flash_attn_ext(const struct ggml_compute_params * params, struct ggml
 
 // T[b] is column b % TURBO_BIAS_PANEL of panel b / TURBO_BIAS_PANEL.
 #define TURBO_BIAS_PANEL 16
+
+// A row of TURBO_SRC_BIAS_BLOCKS: the block of each cell, then a turbo_bias_runs for each tile of cells. Cells are mostly in the order of
+// their positions, so that few tiles have more than two blocks.
+#define TURBO_BIAS_TILE 32
+
+struct turbo_bias_runs {
+    int32_t n; // cells at the beginning of the tile that lie in one block, where all others lie in one, too; else 0
+    int32_t block; // of these cells
+    int32_t behind; // block of the last cell
+};
+
+static inline int64_t turbo_bias_row(int64_t n_kv) {
+    const int64_t n_tile = (n_kv + TURBO_BIAS_TILE - 1) / TURBO_BIAS_TILE;
+    return n_kv + n_tile * (int64_t) (sizeof(struct turbo_bias_runs) / sizeof(int32_t));
+}
+
+// Makes the second part of a row from its first one: once for all layers and threads.
+void turbo_bias_list_runs(int32_t * row, int64_t n_kv);
 
 // A MUL_MAT operation of q6_K weights that the kernels of native/turbo/matmul take, with the scratch memory that upstream's
 // path has: the activations as q8_K.

@@ -5,6 +5,7 @@
 
 #include "ggml-cpu-impl.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstring>
@@ -38,6 +39,14 @@ turbo_bias bias_of(const ggml_tensor * dst, int n_rows) {
     bias.z_nb_stream = z->nb[2] * n_rows;
     bias.block = (const int32_t *) dst->src[TURBO_SRC_BIAS_BLOCKS]->data;
     return bias;
+}
+
+// Leading cells of n that lie in the block of the first.
+int64_t run_of(const int32_t * block, int64_t n) {
+    int32_t unlike = 0;
+    for (int64_t p = 0; p < n; ++p) { unlike |= block[p] ^ block[0]; }
+    if (unlike == 0) { return n; }
+    return std::find_if(block, block + n, [&](int32_t b) { return b != block[0]; }) - block;
 }
 
 // K and V lie beside each other in a row.
@@ -106,6 +115,17 @@ bool describe(const ggml_tensor * dst, turbo_attention & at) {
 }
 
 } // namespace
+
+void turbo_bias_list_runs(int32_t * row, int64_t n_kv) {
+    auto * runs = (turbo_bias_runs *) (row + n_kv);
+    for (int64_t p = 0; p < n_kv; p += TURBO_BIAS_TILE) {
+        const int32_t * block = row + p;
+        const int64_t size = std::min<int64_t>(TURBO_BIAS_TILE, n_kv - p);
+        const int64_t n = run_of(block, size);
+        const bool two = n == size || run_of(block + n, size - n) == size - n;
+        *runs++ = { two ? int32_t(n) : 0, block[0], block[size - 1] };
+    }
+}
 
 extern "C" float turbo_attention_slope(const turbo_attention * at, int head) {
     if (at->max_bias <= 0.0f) { return 1.0f; }

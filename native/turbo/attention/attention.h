@@ -10,6 +10,7 @@
 #pragma once
 
 #include "ggml-turbo.h"
+#include "turbo-hooks.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -43,7 +44,7 @@ struct turbo_bias {
     size_t z_nb_head;
     size_t z_nb_stream;
 
-    const int32_t * block; // [stream of the cache][n_kv]
+    const int32_t * block; // [stream of the cache][turbo_bias_row(n_kv)]
 };
 
 // Rows that are held once more, in a finer type (TURBO_SRC_RECENT_* of turbo-hooks.h): those of positions 32*t .. 32*t + 31, where
@@ -112,7 +113,13 @@ static inline bool turbo_has_recent(const struct turbo_attention * at) { return 
 
 // The blocks of positions p0 and on, for a stream of queries.
 static inline const int32_t * turbo_blocks_of(const struct turbo_attention * at, int stream, int p0) {
-    return at->bias.block + (size_t) turbo_stream_of(&at->k, at, stream) * at->n_kv + p0;
+    return at->bias.block + turbo_stream_of(&at->k, at, stream) * turbo_bias_row(at->n_kv) + p0;
+}
+
+// Of the tile that begins at position p0, a multiple of TURBO_BIAS_TILE.
+static inline const struct turbo_bias_runs * turbo_runs_of(const struct turbo_attention * at, int stream, int p0) {
+    const int32_t * runs = turbo_blocks_of(at, stream, 0) + at->n_kv;
+    return (const struct turbo_bias_runs *) runs + p0 / TURBO_BIAS_TILE;
 }
 
 // The families. `run` returns false, in all threads alike and before any of them wrote, when it does not take the

@@ -213,8 +213,9 @@ public:
     // block: positions of one
     block_inputs(
         const llm_graph_context & graph, const llama_kv_cache & cache, const ggml_tensor * cells, uint32_t block)
-        : cache(cache), block(block), n_pos(std::max(cache.get_size(), positions_of(cache, graph.ubatch))) {
-        of_cell = ggml_new_tensor_2d(graph.ctx0, GGML_TYPE_I32, cells->ne[2], cells->ne[3]);
+        : cache(cache), shift(shift_of(block)), n_pos(std::max(cache.get_size(), positions_of(cache, graph.ubatch))),
+          n_kv(cells->ne[2]) {
+        of_cell = ggml_new_tensor_2d(graph.ctx0, GGML_TYPE_I32, turbo_bias_row(n_kv), cells->ne[3]);
         of_token = ggml_new_tensor_1d(graph.ctx0, GGML_TYPE_I32, graph.n_tokens);
         for (ggml_tensor * input : { of_cell, of_token }) {
             ggml_set_input(input);
@@ -223,15 +224,16 @@ public:
     }
 
     void set_input(const llama_ubatch * ubatch) override {
-        auto * cell_blocks = static_cast<int32_t *>(of_cell->data);
-        const int64_t n_kv = of_cell->ne[0];
+        auto * row = static_cast<int32_t *>(of_cell->data);
         const int64_t n_stream = of_cell->ne[1];
         for (int64_t s = 0; s < n_stream; ++s) {
             // as set_input_kq_mask finds them
             const llama_kv_cells & cells = cache.get_cells(ubatch->seq_id[s * ubatch->n_tokens / n_stream][0]);
             for (int64_t i = 0; i < n_kv; ++i) {
-                cell_blocks[s * n_kv + i] = cells.is_empty(uint32_t(i)) ? 0 : block_of(cells.pos_get(uint32_t(i)));
+                row[i] = cells.is_empty(uint32_t(i)) ? 0 : block_of(cells.pos_get(uint32_t(i)));
             }
+            turbo_bias_list_runs(row, n_kv);
+            row += turbo_bias_row(n_kv);
         }
         auto * token_blocks = static_cast<int32_t *>(of_token->data);
         for (uint32_t i = 0; i < ubatch->n_tokens; ++i) { token_blocks[i] = block_of(ubatch->pos[i]); }
@@ -261,11 +263,21 @@ public:
 
 private:
     // cells of sequences that the batch does not see may lie anywhere
-    int32_t block_of(llama_pos pos) const { return int32_t(std::min(uint32_t(std::max(pos, 0)) / block, n_block - 1)); }
+    int32_t block_of(llama_pos pos) const {
+        return int32_t(std::min(uint32_t(std::max(pos, 0)) >> shift, n_block - 1));
+    }
+
+    // A block is a power of two: no division for each cell with each token.
+    static int shift_of(uint32_t block) {
+        int shift = 0;
+        while (block >> shift > 1) { ++shift; }
+        return shift;
+    }
 
     const llama_kv_cache & cache;
-    const uint32_t block;
+    const int shift; // a block has 1 << shift positions
     const uint32_t n_pos; // that tables must hold
+    const int64_t n_kv; // cells of a stream
     std::map<turbo_turn_table *, ggml_tensor *> tables; // of the graph
     uint32_t n_block = UINT32_MAX;
 };

@@ -15,7 +15,7 @@ struct bias_data {
     int n_rows, n_head, n_row, n_kv;
     std::vector<float> z; // [stream][row][head][n_row]
     std::vector<ggml_fp16_t> turns; // [n_panel][n_unused + n_row][TURBO_BIAS_PANEL]
-    std::vector<int32_t> block; // [stream][n_kv]
+    std::vector<int32_t> block; // [stream][turbo_bias_row(n_kv)]
 
     // scattered: neighbors in the cache lie in any blocks; else in runs of a length
     bias_data(int n_stream, int n_rows, int n_head, int n_kv, int n_row, bool scattered, unsigned seed)
@@ -33,6 +33,8 @@ struct bias_data {
             for (int p = 0; p < n_kv; ++p) {
                 block.push_back(scattered ? int(rng() % n_block) : (first + p / run) % n_block);
             }
+            block.resize((s + 1) * turbo_bias_row(n_kv));
+            turbo_bias_list_runs(block.data() + s * turbo_bias_row(n_kv), n_kv);
         }
     }
 
@@ -40,7 +42,8 @@ struct bias_data {
     void attach(ggml_context * ctx, ggml_tensor * attention) {
         ggml_tensor * of_z = ggml_new_tensor_3d(ctx, GGML_TYPE_F32, n_row, n_head, z.size() / n_row / n_head);
         ggml_tensor * of_turns = ggml_new_tensor_3d(ctx, GGML_TYPE_F16, TURBO_BIAS_PANEL, n_unused + n_row, n_panel);
-        ggml_tensor * of_block = ggml_new_tensor_2d(ctx, GGML_TYPE_I32, n_kv, block.size() / n_kv);
+        ggml_tensor * of_block =
+            ggml_new_tensor_2d(ctx, GGML_TYPE_I32, turbo_bias_row(n_kv), block.size() / turbo_bias_row(n_kv));
         of_z->data = z.data();
         of_turns->data = turns.data();
         of_block->data = block.data();
@@ -55,7 +58,7 @@ struct bias_data {
     };
 
     sum at(int stream, int row, int head, int p) const {
-        const int b = block[(size_t) stream * n_kv + p];
+        const int b = block[stream * turbo_bias_row(n_kv) + p];
         const float * x = z.data() + (((size_t) stream * n_rows + row) * n_head + head) * n_row;
         const ggml_fp16_t * column = turns.data() +
                                      (size_t) b / TURBO_BIAS_PANEL * (n_unused + n_row) * TURBO_BIAS_PANEL +

@@ -8,30 +8,28 @@ namespace {
 const int P = TURBO_BIAS_PANEL;
 const int PANEL_SHIFT = 4;
 static_assert(1 << PANEL_SHIFT == TURBO_BIAS_PANEL, "blocks of a panel");
-const int HALF = DECODE_TILE / 2; // the usual run: see decode_bias_add
+static_assert(DECODE_TILE == TURBO_BIAS_TILE, "runs are counted by tiles");
 const int VECTORS_AT_ONCE = 32;
 
 // panels that cells of a stream can lie in
 size_t n_slot(const turbo_attention * at) { return std::min(at->bias.n_panel, at->n_kv); }
 
-// Whether all of n positions are of the block, or with `shift` of the panel, of the first.
-bool all_alike(const int32_t * block, int n, int shift) {
-    int32_t unlike = 0;
-    for (int p = 1; p < n; ++p) { unlike |= block[p] ^ block[0]; }
-    return unlike >> shift == 0;
-}
-
 // Gives the panels of the tiles of a stream their slots.
 void list_panels(const decode_bias * bias, const decode_tile * tiles, int n_tile, int32_t * slots) {
     int n = 0;
+    const auto use = [&](int32_t block) {
+        int32_t & slot = slots[block >> PANEL_SHIFT];
+        if (slot < 0) { slot = n++; }
+    };
     for (int t = 0; t < n_tile; ++t) {
-        const int32_t * block = turbo_blocks_of(bias->at, tiles[t].stream, tiles[t].p0);
-        const int size = decode_tile_size(bias->at, tiles[t].p0);
-        const int n_unlike = all_alike(block, size, PANEL_SHIFT) ? 1 : size;
-        for (int p = 0; p < n_unlike; ++p) {
-            int32_t & slot = slots[block[p] / P];
-            if (slot < 0) { slot = n++; }
+        const turbo_bias_runs * runs = turbo_runs_of(bias->at, tiles[t].stream, tiles[t].p0);
+        if (runs->n > 0) {
+            use(runs->block);
+            use(runs->behind);
+            continue;
         }
+        const int32_t * block = turbo_blocks_of(bias->at, tiles[t].stream, tiles[t].p0);
+        std::for_each(block, block + decode_tile_size(bias->at, tiles[t].p0), use);
     }
 }
 
@@ -77,31 +75,25 @@ void decode_bias_fill(decode_bias * bias, const decode_kernels * kernels, const 
     }
 }
 
-int decode_bias_runs(const decode_bias * bias, const decode_tile * tile, decode_run * runs) {
+void decode_bias_runs(const decode_bias * bias, const decode_tile * tile, decode_run * runs) {
     const turbo_attention * at = bias->at;
-    const int32_t * block = turbo_blocks_of(at, tile->stream, tile->p0);
     const int32_t * slots = bias->slot_of + tile->stream * at->bias.n_panel;
+    const float * values = bias->values + tile->stream * n_slot(at) * bias->n_vec * P;
+    const size_t slot_size = (size_t) bias->n_vec * P;
+    const auto run = [&](int32_t block, int end) -> decode_run {
+        return { end, values + slots[block >> PANEL_SHIFT] * slot_size + block % P };
+    };
     const int size = decode_tile_size(at, tile->p0);
-    int n = 0;
-    for (int p = 0, end = 0; p < size; p = end) {
-        // most often whole halves
-        end = p % HALF == 0 && p + HALF <= size && all_alike(block + p, HALF, 0) ? p + HALF : p + 1;
-        if (n > 0 && block[p] == block[p - 1]) {
-            runs[n - 1].end = end;
-            continue;
-        }
-        const size_t slot = tile->stream * n_slot(at) + slots[block[p] / P];
-        runs[n++] = { end, bias->values + slot * bias->n_vec * P + block[p] % P };
+    const turbo_bias_runs * known = turbo_runs_of(at, tile->stream, tile->p0);
+    if (known->n > 0) {
+        runs[0] = run(known->block, known->n);
+        if (known->n < size) { runs[1] = run(known->behind, size); }
+        return;
     }
-    return n;
-}
-
-void decode_bias_add(const decode_run * runs, int n, int vec, float * score) {
-    for (int p = 0; p < n; ++runs) {
-        const float x = runs->values[vec * P];
-        for (; p + HALF <= runs->end; p += HALF) {
-            for (int i = 0; i < HALF; ++i) { score[p + i] += x; }
-        }
-        for (; p < runs->end; ++p) { score[p] += x; }
+    const int32_t * block = turbo_blocks_of(at, tile->stream, tile->p0);
+    for (int n = 0, p = 0, end = 0; p < size; p = end) {
+        end = p + 1;
+        while (end < size && block[end] == block[p]) { ++end; }
+        runs[n++] = run(block[p], end);
     }
 }

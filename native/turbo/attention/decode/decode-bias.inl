@@ -54,3 +54,17 @@ static void bias(const uint16_t * panel, int n_row, const float * const * z, int
         case 1: bias_of_some<1>(panel, n_row, z + j, scale, out + j * TURBO_BIAS_PANEL); break;
     }
 }
+
+static void add_bias(const decode_run * runs, int n, const int * vec_of, int n_query, float * score) {
+    for (int p = 0; p < n; p = runs++->end) {
+        for (int j = 0; j < n_query; ++j) {
+            const float x = runs->values[vec_of[j] * TURBO_BIAS_PANEL];
+            float * s = score + j * DECODE_TILE;
+            if (runs->end - p == DECODE_TILE) {
+                UNROLL for (int i = 0; i < DECODE_TILE; i += WIDTH) { store(s + i, add(load(s + i), set1(x))); }
+            } else {
+                for (int i = p; i < runs->end; ++i) { s[i] += x; }
+            }
+        }
+    }
+}

@@ -79,6 +79,12 @@ enum decode_type {
     DECODE_TYPE_COUNT,
 };
 
+// Neighboring positions of a tile that lie in one block.
+struct decode_run {
+    int32_t end; // the first position that does not
+    const float * values; // of query vector i of the stream at values + i*TURBO_BIAS_PANEL
+};
+
 struct decode_kernels {
     const char * level;
 
@@ -92,6 +98,9 @@ struct decode_kernels {
 
     // out[j*TURBO_BIAS_PANEL + i] = scale * sum over r < n_row of z[j][r] * panel[r*TURBO_BIAS_PANEL + i] (fp16), j < n
     void (*bias)(const uint16_t * panel, int n_row, const float * const * z, int n, float scale, float * out);
+
+    // score[j*DECODE_TILE + p] += that of query vector vec[j] of the stream at position p < n; runs end with position n
+    void (*add_bias)(const struct decode_run * runs, int n, const int * vec, int n_query, float * score);
 
     // all NULL where a type has no kernels
     struct decode_k_kernels k[DECODE_TYPE_COUNT];
@@ -107,6 +116,7 @@ struct decode_kernels {
         softmax, \
         soft_cap, \
         bias, \
+        add_bias, \
         { \
             TURBO_EACH_TYPE(DECODE_K_OF_TURBO) K_KERNELS(format_q8_0), \
             K_KERNELS(format_q5_0), \
@@ -167,12 +177,6 @@ struct decode_bias {
     int32_t * slot_of; // [stream][panel], -1: not used; of this thread
 };
 
-// Neighboring positions of a tile that lie in one block.
-struct decode_run {
-    int32_t end; // the first position that does not
-    const float * values; // of query vector i of the stream at values + i*TURBO_BIAS_PANEL
-};
-
 // Bytes of `values` and of `slot_of`.
 size_t decode_bias_size(const struct turbo_attention * at, int n_vec);
 size_t decode_bias_map_size(const struct turbo_attention * at);
@@ -182,10 +186,7 @@ void decode_bias_fill(
     struct decode_bias * bias, const struct decode_kernels * kernels, const struct decode_tile * tiles, int n_tile);
 
 // Runs of a tile; at most DECODE_TILE.
-int decode_bias_runs(const struct decode_bias * bias, const struct decode_tile * tile, struct decode_run * runs);
-
-// Adds the bias of a query vector of the stream to its scores for the n positions of the tile.
-void decode_bias_add(const struct decode_run * runs, int n, int vec, float * score);
+void decode_bias_runs(const struct decode_bias * bias, const struct decode_tile * tile, struct decode_run * runs);
 
 // Chunks of equal numbers of tiles, but for the last of a stream and source; at most n_chunk + that many.
 int decode_list_chunks(const decode_tile * tiles, int n_tile, int n_chunk, decode_chunk * chunks);

@@ -220,6 +220,7 @@ void worker::unit(
 
     const void * query[MAX_QUERIES];
     float * acc[MAX_QUERIES];
+    int vec[MAX_QUERIES];
     decode_row row[MAX_QUERIES];
     decode_step step[MAX_QUERIES];
     float rescale[MAX_QUERIES];
@@ -229,6 +230,7 @@ void worker::unit(
     for (int r = 0; r < at->n_rows; ++r) {
         for (int head = head_kv * at->gqa; head < (head_kv + 1) * at->gqa; ++head, ++j) {
             const int i = decode_vec_index(at, r, head);
+            vec[j] = i;
             query[j] = mem.query(tile.recent, stream, i);
             acc[j] = mem.acc(chunk, i);
             row[j] = { mask_of_tile(tile, r, head, padded_mask + j * T), turbo_attention_slope(at, head),
@@ -236,14 +238,7 @@ void worker::unit(
         }
     }
     from.k_kernels->scores(&k, query, pl.n_query, score);
-    if (runs != nullptr) {
-        j = 0;
-        for (int r = 0; r < at->n_rows; ++r) {
-            for (int head = head_kv * at->gqa; head < (head_kv + 1) * at->gqa; ++head, ++j) {
-                decode_bias_add(runs, n, decode_vec_index(at, r, head), score + j * T);
-            }
-        }
-    }
+    if (runs != nullptr) { pl.kernels->add_bias(runs, n, vec, pl.n_query, score); }
     if (at->softcap != 0.0f) { pl.kernels->soft_cap(score, pl.n_query * T, at->softcap); }
     pl.kernels->softmax(score, row, pl.n_query, step);
 

@@ -49,7 +49,7 @@ void prefill_bias::load_turns(int window) {
     }
 }
 
-void prefill_bias::add(int part, int n_part) {
+void prefill_bias::put(int part, int n_part, int n_pad) {
     const prefill_kernels & kern = *plan.kern;
     const int rows = (n_part + kern.mr - 1) / kern.mr * kern.mr;
     float * bias = buf.bias + (size_t) part * kern.nr;
@@ -63,8 +63,8 @@ void prefill_bias::add(int part, int n_part) {
         }
         for (int j = 0; j < n_part; ++j) {
             float * s = buf.scores + j * PREFILL_TILE;
-            const float x = bias[j * kern.nr + runs[i].block % kern.nr];
-            for (int p = first; p < runs[i].end; ++p) { s[p] += x; }
+            std::fill(
+                s + first, s + (i + 1 < n_run ? runs[i].end : n_pad), bias[j * kern.nr + runs[i].block % kern.nr]);
         }
     }
 }

@@ -127,8 +127,8 @@ public:
     void load(int stream, int row, int head, int i, float scale);
     // of a tile of n positions
     void list_runs(int stream, int first, int n);
-    // to the scores of query vectors part .. part + n_part - 1 for the tile
-    void add(int part, int n_part);
+    // as the scores of query vectors part .. part + n_part - 1 for the tile, to which the product is added; n_pad: of positions
+    void put(int part, int n_part, int n_pad);
 
 private:
     static const int MAX_PARTS = 64;
