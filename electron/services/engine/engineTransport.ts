@@ -21,8 +21,11 @@ export interface ProcessTransport {
   kill(): void;
 }
 
-const keptVariables =
-  /^(PATH|HOME|USERPROFILE|TMPDIR|TEMP|TMP|LANG|LC_.*|SYSTEMROOT|WINDIR|GGML_.*|GOMP_.*|OMP_.*|CONCERTINA_.*)$/i;
+const keptVariables = [
+  /^(PATH|HOME|USERPROFILE|TMPDIR|TEMP|TMP|LANG|LC_.*|SYSTEMROOT|WINDIR|GGML_.*|GOMP_.*|OMP_.*|CONCERTINA_.*)$/i,
+  // which GPUs there are, and where their drivers lie: without them the engine would find others than the shell has
+  /^(CUDA_.*|VK_.*|LD_LIBRARY_PATH|XDG_DATA_(DIRS|HOME)|XDG_CONFIG_(DIRS|HOME)|DRI_PRIME|MESA_.*|RADV_.*|__NV_PRIME_.*)$/i,
+];
 
 /**
  * How long a thread of libgomp waits for the others before it sleeps. Its own default is longer than a time slice: where other
@@ -31,12 +34,14 @@ const keptVariables =
  */
 export const spinCount = 30_000;
 
+const isKept = (name: string) => keptVariables.some((pattern) => pattern.test(name));
+
 /**
  * A child process needs no secrets of the shell that the app was started from. An assertion of ggml that fails would start
  * gdb or lldb from PATH.
  */
 export function scrubbedEnvironment(environment: NodeJS.ProcessEnv): Record<string, string> {
-  const kept = Object.entries(environment).filter(([name, value]) => value !== undefined && keptVariables.test(name));
+  const kept = Object.entries(environment).filter(([name, value]) => value !== undefined && isKept(name));
   return {
     GOMP_SPINCOUNT: String(spinCount),
     ...(Object.fromEntries(kept) as Record<string, string>),

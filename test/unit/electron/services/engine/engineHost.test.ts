@@ -147,6 +147,12 @@ test('the environment of the engine holds no secrets, and a failed assertion sta
   expect(scrubbedEnvironment({ ...environment, ...kept })).toEqual(scrubbed);
 });
 
+test('the engine has the GPUs that the shell leaves it, and finds their drivers', () => {
+  const gpus = { CUDA_VISIBLE_DEVICES: '1', VK_DRIVER_FILES: '/d.json', LD_LIBRARY_PATH: '/l', XDG_DATA_DIRS: '/s' };
+  expect(scrubbedEnvironment({ ...gpus, XDG_SESSION_ID: '2' })).toMatchObject(gpus);
+  expect(scrubbedEnvironment({ XDG_SESSION_ID: '2' })).not.toHaveProperty('XDG_SESSION_ID');
+});
+
 test('the threads of the engine sleep early, unless the environment says how long they wait', () => {
   expect(scrubbedEnvironment({})).toMatchObject({ GOMP_SPINCOUNT: String(spinCount) });
   expect(scrubbedEnvironment({ GOMP_SPINCOUNT: '7' })).toMatchObject({ GOMP_SPINCOUNT: '7' });
