@@ -1,6 +1,7 @@
 /** How the app reaches a child process of its own. Electron brings utility processes, headless mode forked Node processes. */
 
 import { fork } from 'node:child_process';
+import type { Socket } from 'node:net';
 
 export interface ProcessExit {
   code: number | null;
@@ -63,6 +64,10 @@ export function forkProcess(
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: { ...scrubbedEnvironment(process.env), ...environment },
     execArgv: [],
+  });
+  // a program that it started, such as a driver's helper, may have the other ends and live on: this process need not
+  child.once('exit', () => {
+    for (const stream of [child.stdout, child.stderr]) (stream as Socket | null)?.unref();
   });
   return {
     pid: child.pid,
