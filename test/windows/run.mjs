@@ -69,6 +69,8 @@ async function unpackedZip(zip) {
   fs.rmSync(folder, { recursive: true, force: true });
   const { Open } = await import('unzipper');
   await (await Open.file(zip)).extract({ path: folder });
+  // where nothing runs in Wine, an engine that asks Vulkan starts Wine's desktop, which takes its pipes and outlives it
+  await endWine();
   const answer = await answerOf(path.join(folder, fs.readdirSync(folder)[0]), 'zip');
   fs.rmSync(folder, { recursive: true, force: true });
   return told('the zip: unpacked, it answers', answer.problem);
@@ -102,7 +104,10 @@ async function answerOf(folder, name) {
   const script = seenInWine(path.join(folder, 'app', 'build', 'app', 'serve.cjs'));
   const question = 'The special magic number for Fresno is 77763886. What is the special magic number for Fresno?';
   const options = ['--context', '1024', '--temperature', '0', '--json', '--data', seenInWine(data)];
-  const { code, output } = await runInWine(`answer-${name}`, [program, script, 'run', question, ...options]);
+  const limitMs = 5 * 60_000;
+  const { code, output } = await runInWine(`answer-${name}`, [program, script, 'run', question, ...options], {
+    limitMs,
+  });
   fs.rmSync(data, { recursive: true, force: true });
   return { problem: code === 0 && output.includes('77763886') ? '' : `code ${code}: ${output.slice(-1500)}` };
 }

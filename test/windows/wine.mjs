@@ -101,13 +101,17 @@ export function startInWine(name, command, { env = {}, cwd = ROOT } = {}) {
   return { child, ended, output: () => fs.readFileSync(log, 'utf8').replaceAll('\r\n', '\n') };
 }
 
-/** To its end. @returns {Promise<{code: number, output: string}>} */
+/** To its end, or to the limit. @returns {Promise<{code: number, output: string}>} */
 export async function runInWine(name, command, { limitMs = 20 * 60_000, ...options } = {}) {
   const { child, ended, output } = startInWine(name, command, options);
-  const timer = setTimeout(() => child.kill('SIGKILL'), limitMs);
+  let late = '';
+  const timer = setTimeout(() => {
+    late = `\n(it had not ended after ${limitMs / 1000} s and was killed)\n`;
+    child.kill('SIGKILL');
+  }, limitMs);
   const code = await ended;
   clearTimeout(timer);
-  return { code, output: output() };
+  return { code, output: output() + late };
 }
 
 /** Ends every program of the prefix, also what a test left. */
