@@ -104,9 +104,9 @@ struct turbo_attention {
 // ALiBi's slope of a query head; 1 without ALiBi.
 float turbo_attention_slope(const struct turbo_attention * at, int head);
 
-// The stream of the cache that a stream of queries reads.
+// The stream of the cache that a stream of queries reads. Asked for with every tile, so without a division where there is one alone.
 static inline int turbo_stream_of(const struct turbo_kv * kv, const struct turbo_attention * at, int stream) {
-    return stream * kv->n_stream / at->n_stream;
+    return stream == 0 ? 0 : stream * kv->n_stream / at->n_stream;
 }
 
 static inline bool turbo_has_recent(const struct turbo_attention * at) { return at->recent.k.head_dim > 0; }

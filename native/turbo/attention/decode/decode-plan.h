@@ -18,6 +18,7 @@ struct decode_source {
     const decode_v_kernels * v_kernels;
     size_t query_size;
     size_t queries; // where its query vectors are
+    size_t k_share, v_share; // bytes of a KV head's share of a tile's rows: see look_ahead
 };
 
 // Shape, kernels and the place of everything in the scratch memory.

@@ -48,8 +48,9 @@ tile_sight sight_of_tile(const turbo_attention * at, int stream, int p0) {
 } // namespace
 
 const uint16_t * decode_mask(const turbo_attention * at, int row, int head, int stream, int p0) {
-    return (const uint16_t *) (at->mask + row * at->mask_nb_row + (head % at->mask_n_head) * at->mask_nb_head +
-                               (stream % at->mask_n_stream) * at->mask_nb_stream) +
+    const auto among = [](int i, int n) { return n == 1 ? 0 : i % n; };
+    return (const uint16_t *) (at->mask + row * at->mask_nb_row + among(head, at->mask_n_head) * at->mask_nb_head +
+                               among(stream, at->mask_n_stream) * at->mask_nb_stream) +
            p0;
 }
 

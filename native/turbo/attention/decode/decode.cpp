@@ -58,6 +58,11 @@ const decode_kernels * kernels_at(const char * level) {
     return &decode_kernels_scalar;
 }
 
+size_t share_of_head(const turbo_attention * at, const turbo_kv & kv) {
+    const size_t rows = T * kv.nb_pos;
+    return kv.nb_head < kv.nb_pos ? decode_align(rows / at->n_head_kv) : rows;
+}
+
 // Adds a source of tiles to a plan whose n_vec is known. False: no kernels for its types.
 bool add_source(decode_plan & pl, const turbo_kv & k, const turbo_kv & v) {
     const int type_k = type_of(k.type);
@@ -67,7 +72,8 @@ bool add_source(decode_plan & pl, const turbo_kv & k, const turbo_kv & v) {
     const decode_v_kernels & v_kernels = pl.kernels->v[type_v];
     if (k_kernels.scores == nullptr || v_kernels.accumulate == nullptr) { return false; }
     const size_t query_size = k_kernels.query_size(k.head_dim);
-    pl.source[pl.n_source++] = { &k, &v, &k_kernels, &v_kernels, query_size, pl.queries_size };
+    pl.source[pl.n_source++] = { &k, &v, &k_kernels, &v_kernels, query_size, pl.queries_size, share_of_head(pl.at, k),
+        share_of_head(pl.at, v) };
     pl.queries_size += pl.n_vec * pl.at->n_stream * query_size;
     pl.padded_size = std::max(
         pl.padded_size, decode_align(T * (ggml_row_size(k.type, k.head_dim) + ggml_row_size(v.type, v.head_dim))));
@@ -124,14 +130,12 @@ decode_rows rows_of(const turbo_attention * at, const turbo_kv & kv, const decod
 }
 
 // Has the kernels ask for this head's share of another tile. Where the rows of all heads are neighbors the share is a piece
-// of whole rows, so that memory is read in order.
-void look_ahead(
-    const turbo_attention * at, const turbo_kv & kv, const decode_tile & next, int head, decode_rows & rows) {
+// of whole rows, so that memory is read in order. A little too far is harmless.
+void look_ahead(const turbo_attention * at, const turbo_kv & kv, size_t share, const decode_tile & next, int head,
+    decode_rows & rows) {
     const bool whole = kv.nb_head < kv.nb_pos;
-    const decode_rows first = rows_of(at, kv, next, whole ? 0 : head);
-    const size_t size = decode_tile_size(at, next.p0) * kv.nb_pos;
-    rows.ahead_size = whole ? decode_align(size / at->n_head_kv) : size; // a little too far is harmless
-    rows.ahead = first.data + (whole ? head * rows.ahead_size : 0);
+    rows.ahead_size = share;
+    rows.ahead = rows_of(at, kv, next, whole ? 0 : head).data + (whole ? head * share : 0);
 }
 
 // A piece of work: a chunk for some of the KV heads.
@@ -214,8 +218,9 @@ void worker::unit(
         v = pad(v, from.v->type, n, mem.padded + T * k.stride);
     }
     if (next != nullptr) {
-        look_ahead(at, *pl.source[next->recent].k, *next, head_kv, k);
-        look_ahead(at, *pl.source[next->recent].v, *next, head_kv, v);
+        const decode_source & source = pl.source[next->recent];
+        look_ahead(at, *source.k, source.k_share, *next, head_kv, k);
+        look_ahead(at, *source.v, source.v_share, *next, head_kv, v);
     }
 
     const void * query[MAX_QUERIES];
