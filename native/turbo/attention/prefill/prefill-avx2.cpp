@@ -45,6 +45,7 @@ const prefill_kernels prefill_kernels_avx2 = {
     MR,
     NR,
     gemm,
+    gemm_from,
     transpose,
     soft_cap,
     add_mask,

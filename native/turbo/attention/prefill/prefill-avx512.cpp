@@ -49,6 +49,7 @@ const prefill_kernels prefill_kernels_avx512 = {
     MR,
     NR,
     gemm,
+    gemm_from,
     transpose,
     soft_cap,
     add_mask,

@@ -49,22 +49,33 @@ void prefill_bias::load_turns(int window) {
     }
 }
 
-void prefill_bias::put(int part, int n_part, int n_pad) {
+// The bias of vector part + i for a block at [i*nr].
+const float * prefill_bias::of_block(int part, int n_part, int block) {
     const prefill_kernels & kern = *plan.kern;
-    const int rows = (n_part + kern.mr - 1) / kern.mr * kern.mr;
+    const int window = block / kern.nr;
     float * bias = buf.bias + (size_t) part * kern.nr;
-    for (int i = 0, first = 0; i < n_run; first = runs[i++].end) {
-        const int window = runs[i].block / kern.nr;
-        if (held[part / plan.part] != window) {
-            held[part / plan.part] = window;
-            load_turns(window);
-            kern.gemm(buf.z + (size_t) part * plan.z_stride, plan.z_stride, buf.turns, plan.z_stride, bias, kern.nr,
-                rows, false);
-        }
+    if (held[part / plan.part] != window) {
+        held[part / plan.part] = window;
+        load_turns(window);
+        const int rows = (n_part + kern.mr - 1) / kern.mr * kern.mr;
+        kern.gemm(
+            buf.z + (size_t) part * plan.z_stride, plan.z_stride, buf.turns, plan.z_stride, bias, kern.nr, rows, false);
+    }
+    return bias + block % kern.nr;
+}
+
+const float * prefill_bias::begin_scores(int part, int n_part, int first, int last) {
+    int i = 0;
+    while (runs[i].end <= first) { ++i; }
+    if (runs[i].end >= last || i + 1 == n_run) { return of_block(part, n_part, runs[i].block); }
+    for (int p = first; p < last; p = runs[i++].end) {
+        const float * bias = of_block(part, n_part, runs[i].block);
+        const int end = i + 1 < n_run ? std::min(runs[i].end, last) : last;
         for (int j = 0; j < n_part; ++j) {
             float * s = buf.scores + j * PREFILL_TILE;
-            std::fill(
-                s + first, s + (i + 1 < n_run ? runs[i].end : n_pad), bias[j * kern.nr + runs[i].block % kern.nr]);
+            std::fill(s + p, s + end, bias[j * plan.kern->nr]);
         }
+        if (end == last) { break; }
     }
+    return nullptr;
 }

@@ -10,12 +10,19 @@ constexpr int NR = NV * WIDTH;
 // Without it GCC 12 keeps a copy of the sums in memory.
 #define UNROLL _Pragma("GCC unroll 16")
 
+// What the sums begin with.
+enum gemm_start { FROM_ZERO, FROM_C, FROM_START };
+
 // MR x NR of c stay in registers over all of k
-template <bool ACCUMULATE>
-inline void gemm_tile(const float * a, int lda, const float * panel, int k, float * c, int ldc) {
+template <gemm_start FROM>
+inline void gemm_tile(const float * start, const float * a, int lda, const float * panel, int k, float * c, int ldc) {
     vec sum[MR][NV];
     UNROLL for (int i = 0; i < MR; ++i) {
-        UNROLL for (int j = 0; j < NV; ++j) { sum[i][j] = ACCUMULATE ? load(c + i * ldc + j * WIDTH) : set1(0.0f); }
+        UNROLL for (int j = 0; j < NV; ++j) {
+            sum[i][j] = FROM == FROM_C       ? load(c + i * ldc + j * WIDTH)
+                        : FROM == FROM_START ? set1(start[i * NR])
+                                             : set1(0.0f);
+        }
     }
     for (int p = 0; p < k; ++p) {
         vec b[NV];
@@ -33,10 +40,17 @@ inline void gemm_tile(const float * a, int lda, const float * panel, int k, floa
 void gemm(const float * a, int lda, const float * panel, int k, float * c, int ldc, int rows, bool accumulate) {
     for (int i = 0; i < rows; i += MR) {
         if (accumulate) {
-            gemm_tile<true>(a + i * lda, lda, panel, k, c + i * ldc, ldc);
+            gemm_tile<FROM_C>(nullptr, a + i * lda, lda, panel, k, c + i * ldc, ldc);
         } else {
-            gemm_tile<false>(a + i * lda, lda, panel, k, c + i * ldc, ldc);
+            gemm_tile<FROM_ZERO>(nullptr, a + i * lda, lda, panel, k, c + i * ldc, ldc);
         }
+    }
+}
+
+void gemm_from(
+    const float * start, const float * a, int lda, const float * panel, int k, float * c, int ldc, int rows) {
+    for (int i = 0; i < rows; i += MR) {
+        gemm_tile<FROM_START>(start + i * NR, a + i * lda, lda, panel, k, c + i * ldc, ldc);
     }
 }
 

@@ -33,6 +33,7 @@ const prefill_kernels prefill_kernels_neon = {
     MR,
     NR,
     gemm,
+    gemm_from,
     transpose,
     soft_cap,
     add_mask,

@@ -31,6 +31,7 @@ const prefill_kernels prefill_kernels_scalar = {
     MR,
     NR,
     gemm,
+    gemm_from,
     transpose,
     soft_cap,
     add_mask,

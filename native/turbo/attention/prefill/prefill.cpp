@@ -295,14 +295,17 @@ private:
 
         const int rows = (n_part + kern.mr - 1) / kern.mr * kern.mr;
         const float * q = buf.q + (size_t) part * plan.k_stride;
-        float * out = buf.out + (size_t) part * plan.v_stride;
-        const bool biased = plan.z_stride > 0;
-        if (biased) { bias.put(part, n_part, now.n_pad); }
         for (int p = 0; p < now.n_pad; p += kern.nr) {
-            kern.gemm(
-                q, plan.k_stride, buf.k + p * at.k.head_dim, at.k.head_dim, buf.scores + p, PREFILL_TILE, rows, biased);
+            const float * keys = buf.k + p * at.k.head_dim;
+            const float * start = plan.z_stride > 0 ? bias.begin_scores(part, n_part, p, p + kern.nr) : nullptr;
+            if (start != nullptr) {
+                kern.gemm_from(start, q, plan.k_stride, keys, at.k.head_dim, buf.scores + p, PREFILL_TILE, rows);
+            } else {
+                kern.gemm(q, plan.k_stride, keys, at.k.head_dim, buf.scores + p, PREFILL_TILE, rows, plan.z_stride > 0);
+            }
         }
         for (int i = 0; i < n_part; ++i) { weigh(now, part + i, buf.scores + i * PREFILL_TILE); }
+        float * out = buf.out + (size_t) part * plan.v_stride;
         for (int d = 0; d < plan.v_stride; d += kern.nr) {
             kern.gemm(buf.scores, PREFILL_TILE, buf.v + d * PREFILL_TILE, now.n, out + d, plan.v_stride, rows, true);
         }

@@ -26,6 +26,9 @@ struct prefill_kernels {
 
     // c[rows][nr] = a[rows][k] . panel[k][nr], or += when accumulate; rows is a multiple of mr
     void (*gemm)(const float * a, int lda, const float * panel, int k, float * c, int ldc, int rows, bool accumulate);
+    // c[i][nr] = start[i*nr] + a . panel
+    void (*gemm_from)(
+        const float * start, const float * a, int lda, const float * panel, int k, float * c, int ldc, int rows);
     // panel[k][nr] of nr rows of k values
     void (*transpose)(const float * rows, int ld, int k, float * panel);
 
@@ -127,8 +130,9 @@ public:
     void load(int stream, int row, int head, int i, float scale);
     // of a tile of n positions
     void list_runs(int stream, int first, int n);
-    // as the scores of query vectors part .. part + n_part - 1 for the tile, to which the product is added; n_pad: of positions
-    void put(int part, int n_part, int n_pad);
+    // What the scores of query vectors part .. part + n_part - 1 begin with at positions first .. last - 1 of the tile, at most nr. Where
+    // they lie in one block: of vector i at [i*nr]. Otherwise NULL, and it is in buf.scores.
+    const float * begin_scores(int part, int n_part, int first, int last);
 
 private:
     static const int MAX_PARTS = 64;
@@ -139,6 +143,7 @@ private:
     };
 
     void load_turns(int window);
+    const float * of_block(int part, int n_part, int block);
 
     const turbo_attention & at;
     const prefill_plan & plan;
