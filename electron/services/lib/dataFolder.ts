@@ -4,7 +4,18 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { msg } from '@lingui/core/runtime-macro';
 import { ConcertinaError, messageOf } from '../../contract/errors';
@@ -19,7 +30,7 @@ export function requireWritable(folder: string): void {
   try {
     makeFolder(folder);
     keepOthersOut(folder);
-    // a run that is killed here leaves a name that the next one sweeps
+    sweepKilled(folder);
     const path = join(folder, `write-test.${randomBytes(4).toString('hex')}.tmp`);
     const file = openSync(path, 'wx', 0o600);
     try {
@@ -34,6 +45,13 @@ export function requireWritable(folder: string): void {
   } catch (error) {
     if (isFull(error) && existsSync(folder)) return;
     throw error instanceof ConcertinaError ? error : cannotWrite(folder, error);
+  }
+}
+
+/** Of runs that were killed in the middle of this. One that is in the middle of it now has its file open, and does not miss the name. */
+function sweepKilled(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    if (/^write-test\.[0-9a-f]{8}\.tmp$/.test(name)) rmSync(join(folder, name), { force: true });
   }
 }
 

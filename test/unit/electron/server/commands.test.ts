@@ -225,7 +225,10 @@ test('the check makes a folder, for its owner only, and leaves nothing in it; a 
   requireWritable(folder);
   expect(fs.readdirSync(folder)).toEqual([]);
   expect(fs.statSync(folder).mode & 0o777).toBe(0o700);
+  // of a run that was killed in it
+  fs.writeFileSync(path.join(folder, 'write-test.0123abcd.tmp'), 'x');
   requireWritable(folder);
+  expect(fs.readdirSync(folder)).toEqual([]);
   fs.mkdirSync(path.join(folder, 'real'));
   fs.symlinkSync('real', path.join(folder, 'link'));
   requireWritable(path.join(folder, 'link'));
