@@ -103,6 +103,8 @@ test('regenerate and edit keep the old branch, and a restart finds the chat agai
   await expect(page.getByRole('status', { name: 'Version 2 of 2' })).toBeVisible();
   await ended(page);
   await expect(answers(page)).toHaveCount(1);
+  // not always the words of the first: one token of the question is read again, by other kernels than the whole was
+  const again = await answerText(page);
 
   await questions(page).last().hover();
   await page.getByRole('button', { name: 'Edit and send again' }).click();
@@ -114,6 +116,7 @@ test('regenerate and edit keep the old branch, and a restart finds the chat agai
   const { messages } = await newestChat(page);
   expect(messages.map(({ role }) => role).sort()).toEqual(['assistant', 'assistant', 'assistant', 'user', 'user']);
   expect(messages.filter(({ role, parentId }) => role === 'user' && parentId === null)).toHaveLength(2);
+  expect(messages.map(({ text }) => text.trim())).toEqual(expect.arrayContaining([answer.trim(), again.trim()]));
 
   await page
     .getByRole('button', { name: /previous (version|branch)/i })
@@ -126,7 +129,7 @@ test('regenerate and edit keep the old branch, and a restart finds the chat agai
   await second.page.getByTestId('chat-item').first().click();
   await expect(questions(second.page)).toHaveText([/What is a compiler\?/]);
   await expect(answers(second.page)).toHaveCount(1);
-  expect(await answerText(second.page)).toBe(answer);
+  expect(await answerText(second.page)).toBe(again);
   await ready(second.page);
   expect((await ask(second.page, 'And a linker?')).trim()).not.toBe('');
 });
