@@ -48,15 +48,15 @@ const uint V_TABLE = K_FOUR == V_FOUR ? 0 : 256;  // where V's levels begin
 const uint K_TURNS = (TILE*K_UNITS + LANES - 1)/LANES; // units of a lane in a tile
 const uint V_TURNS = (TILE*V_UNITS + LANES - 1)/LANES;
 
-// in vectors of four; the padding keeps rows of matrices off each other's banks
-const uint K_STRIDE    = HSK/4 + 2;
-const uint V_STRIDE    = HSV/4 + 2;
-const uint TILE_STRIDE = K_STRIDE > V_STRIDE ? K_STRIDE : V_STRIDE;
+// in vectors of four, those of tiles in eight; the padding keeps rows of matrices off each other's banks
+const uint Q_STRIDE    = HSK/4 + 2;
+const uint V_STRIDE    = HSV/8 + 1;
+const uint TILE_STRIDE = (HSK > HSV ? HSK : HSV)/8 + 1;
 const uint SCORE_STRIDE  = TILE/4 + 1;
 const uint WEIGHT_STRIDE = TILE/4 + 2;
 
-shared f16vec4  q_sh[TILE*K_STRIDE];
-shared uvec2    tile_sh[SUBGROUPS*TILE*TILE_STRIDE]; // four values in fp16, in the end two in fp32
+shared f16vec4  q_sh[TILE*Q_STRIDE];                // in the order of tile.glsl
+shared uvec4    tile_sh[SUBGROUPS*TILE*TILE_STRIDE]; // eight values in fp16, in the end four in fp32
 shared vec4     score_sh[SUBGROUPS*TILE*SCORE_STRIDE];  // [row][position]
 shared f16vec4  weight_sh[SUBGROUPS*TILE*WEIGHT_STRIDE]; // [row][position]
 shared vec4     d_sh[SUBGROUPS*TILE/4];             // of the blocks of K
@@ -179,7 +179,11 @@ void main() {
         [[unroll]] for (uint c = 0; c < K_VECTORS; ++c) {
             const uint d = c*LANES + lane;
             if (d < HSK/4) {
-                q_sh[row*K_STRIDE + d] = f16vec4(query[c]);
+                const uint at = row*Q_STRIDE + 2*chunk_of(K_FOUR, HSK, d);
+                const uint half_ = half_of(K_FOUR, HSK, d);
+                [[unroll]] for (uint j = 0; j < 4; ++j) {
+                    q_sh[at + j/2][2*(j%2) + half_] = float16_t(query[c][j]);
+                }
             }
         }
     }
@@ -188,7 +192,7 @@ void main() {
 #ifdef COOPMAT
     MATRIX(float16_t, gl_MatrixUseA) query[HSK/16];
     [[unroll]] for (uint d = 0; d < HSK/16; ++d) {
-        coopMatLoad(query[d], q_sh, 4*d, K_STRIDE, gl_CooperativeMatrixLayoutRowMajor);
+        coopMatLoad(query[d], q_sh, 4*d, Q_STRIDE, gl_CooperativeMatrixLayoutRowMajor);
     }
 #endif
     bool begun = false; // otherwise the sums are 0
@@ -233,7 +237,7 @@ void main() {
         MATRIX(float, gl_MatrixUseAccumulator) products = MATRIX(float, gl_MatrixUseAccumulator)(0.0);
         [[unroll]] for (uint d = 0; d < HSK/16; ++d) {
             MATRIX(float16_t, gl_MatrixUseB) keys;
-            coopMatLoad(keys, tile_sh, tile + 4*d, TILE_STRIDE, gl_CooperativeMatrixLayoutColumnMajor);
+            coopMatLoad(keys, tile_sh, tile + 2*d, TILE_STRIDE, gl_CooperativeMatrixLayoutColumnMajor);
             products = coopMatMulAdd(query[d], keys, products);
         }
         coopMatStore(products, score_sh, scores, SCORE_STRIDE, gl_CooperativeMatrixLayoutRowMajor);
@@ -243,7 +247,7 @@ void main() {
             const uint key = tile + i%TILE*TILE_STRIDE;
             float sum = 0.0;
             [[unroll]] for (uint d = 0; d < HSK/4; ++d) {
-                sum += dot(vec4(q_sh[row*K_STRIDE + d]), unpacked(tile_sh[key + d]));
+                sum += dot(vec4(q_sh[row*Q_STRIDE + d]), unpacked(tile_sh[key + d/2], d%2));
             }
             score_sh[scores + row*SCORE_STRIDE + i%TILE/4][i%4] = sum;
         }
@@ -347,7 +351,7 @@ void main() {
         coopMatLoad(weight, weight_sh, weights, WEIGHT_STRIDE, gl_CooperativeMatrixLayoutRowMajor);
         [[unroll]] for (uint d = 0; d < HSV/16; ++d) {
             MATRIX(float16_t, gl_MatrixUseB) values;
-            coopMatLoad(values, tile_sh, tile + 4*d, TILE_STRIDE, gl_CooperativeMatrixLayoutRowMajor);
+            coopMatLoad(values, tile_sh, tile + 2*d, TILE_STRIDE, gl_CooperativeMatrixLayoutRowMajor);
             sums[d] = coopMatMulAdd(weight, values, sums[d]);
         }
 #else
@@ -355,7 +359,7 @@ void main() {
             const uint d = c*LANES + lane;
             if (d < HSV/4) {
                 [[dont_unroll]] for (uint i = 0; i < TILE; ++i) {
-                    const vec4 value = unpacked(tile_sh[tile + i*TILE_STRIDE + d]);
+                    const vec4 value = unpacked(tile_sh[tile + i*TILE_STRIDE + d/2], d%2);
                     [[unroll]] for (uint r = 0; r < Br; ++r) {
                         if (r < N) {
                             sums[r][c] += float(weight_sh[weights + r*WEIGHT_STRIDE + i/4][i%4])*value;
@@ -421,16 +425,14 @@ void main() {
     [[unroll]] for (uint pass = 0; pass < 2; ++pass) {
 #ifdef COOPMAT
         [[unroll]] for (uint d = 0; d < HSV/32; ++d) {
-            coopMatStore(sums[pass*(HSV/32) + d], tile_sh, tile + 8*d, V_STRIDE, gl_CooperativeMatrixLayoutRowMajor);
+            coopMatStore(sums[pass*(HSV/32) + d], tile_sh, tile + 4*d, V_STRIDE, gl_CooperativeMatrixLayoutRowMajor);
         }
 #else
         [[unroll]] for (uint r = 0; r < Br; ++r) {
             [[unroll]] for (uint c = 0; c < V_VECTORS; ++c) {
                 const uint d = c*LANES + lane;
                 if (r/(TILE/2) == pass && r < N && d < HSV/4) {
-                    const uint at = tile + r%(TILE/2)*(HSV/2) + 2*d;
-                    tile_sh[at]     = floatBitsToUint(sums[r][c].xy);
-                    tile_sh[at + 1] = floatBitsToUint(sums[r][c].zw);
+                    tile_sh[tile + r%(TILE/2)*(HSV/4) + d] = floatBitsToUint(sums[r][c]);
                 }
             }
         }
@@ -440,18 +442,20 @@ void main() {
             const uint row = k*SUBGROUPS + sub;
             [[unroll]] for (uint c = 0; c < V_VECTORS; ++c) {
                 const uint d = c*LANES + lane;
+                const uint chunk = chunk_of(V_FOUR, HSV, d);
 #ifdef COOPMAT
-                const bool here = d/(HSV/8) == pass;
-                const uint at = row*V_STRIDE + d%(HSV/8)*2;
+                const bool here = chunk/(HSV/16) == pass && d < HSV/4;
+                const uint at = row*V_STRIDE + 2*(chunk%(HSV/16));
 #else
                 const bool here = row/(TILE/2) == pass && d < HSV/4;
-                const uint at = row%(TILE/2)*(HSV/2) + 2*d;
+                const uint at = row%(TILE/2)*(HSV/4) + 2*chunk;
 #endif
                 if (here && row < N) {
                     vec4 sum = vec4(0.0);
                     [[unroll]] for (uint s = 0; s < SUBGROUPS; ++s) {
                         const uint from = s*TILE*TILE_STRIDE + at;
-                        sum += factor_sh[s*TILE + row]*uintBitsToFloat(uvec4(tile_sh[from], tile_sh[from + 1]));
+                        const vec4 a = uintBitsToFloat(tile_sh[from]), b = uintBitsToFloat(tile_sh[from + 1]);
+                        sum += factor_sh[s*TILE + row]*(half_of(V_FOUR, HSV, d) == 0 ? vec4(a.xz, b.xz) : vec4(a.yw, b.yw));
                     }
                     joined[k][c] = sum;
                 } else if (pass == 0) {

@@ -1,46 +1,58 @@
 // A tile of shaders/decode.comp: blocks expanded into fp16, and rows rotated over the lanes of a subgroup. Included where its shared arrays,
 // LANES, lane and sub are known.
 
-uvec2 packed(f16vec4 x) {
-    return uvec2(packFloat2x16(x.xy), packFloat2x16(x.zw));
+// Four of the values of a chunk in fp16.
+vec4 unpacked(uvec4 x, uint half_) {
+    const uvec2 two = half_ == 0 ? x.xy : x.zw;
+    return vec4(unpackFloat2x16(two.x), unpackFloat2x16(two.y));
 }
 
-vec4 unpacked(uvec2 x) {
-    return vec4(unpackFloat2x16(x.x), unpackFloat2x16(x.y));
-}
-
-// Levels of the low nibbles of the bytes of a word and of the high ones.
-void levels(uint codes, uint table, out f16vec4 low, out f16vec4 high) {
-    [[unroll]] for (uint l = 0; l < 4; ++l) {
-        const f16vec2 pair = unpackFloat2x16(pair_sh[table + (codes >> 8u*l & 0xFFu)]);
-        low[l]  = pair.x;
-        high[l] = pair.y;
+// A row of a tile is in the order of the codes, in which the two of a byte are neighbors: a lookup gives both, and nothing is sorted. Vector
+// v of a row, values 4*v to 4*v + 3, are the first or second halves of the four pairs of a chunk. Products of rows do not mind, as long as
+// queries are in that order, too; the result is sorted at the end.
+uint chunk_of(bool four, uint group, uint v) {
+    if (four) {
+        return v%(group/8u);
     }
+    const uint n = group/16u;
+    const uint u = v/8u*16u + 4u*(v%4u);
+    return u/(2u*n)*(group/32u) + v/4u%2u*(n/4u) + u%n/4u;
+}
+
+uint half_of(bool four, uint group, uint v) {
+    if (four) {
+        return v/(group/8u);
+    }
+    return (v/8u*16u + 4u*(v%4u))/(group/16u)%2u;
+}
+
+// The levels of the four bytes of a word times the steps of a pair.
+uvec4 pairs(uint codes, uint table, f16vec2 steps) {
+    uvec4 res;
+    [[unroll]] for (uint l = 0; l < 4; ++l) {
+        res[l] = packFloat2x16(unpackFloat2x16(pair_sh[table + (codes >> 8u*l & 0xFFu)])*steps);
+    }
+    return res;
 }
 
 // Expands a unit into row `row` of the tile. first: of the subgroup's scales, of K or V; words: of the unit.
 void expand(bool four, uint group, uint table, uint first, uint row, uint unit, uvec3 words) {
     const uint at = sub*TILE*TILE_STRIDE + row*TILE_STRIDE;
     const uint quarter = group/4u;
-    f16vec4 low, high;
+    const f16vec4 step_ = step_sh[first + row];
     if (four) {
-        levels(words.x, table, low, high);
-        const uint value = 4u*unit;
-        tile_sh[at + value/4u]           = packed(low*step_sh[first + row][value/quarter]);
-        tile_sh[at + value/4u + group/8u] = packed(high*step_sh[first + row][value/quarter + 2u]);
+        tile_sh[at + unit] = pairs(words.x, table, 4u*unit < quarter ? step_.xz : step_.yw);
     } else {
-        const f16vec4 step_ = step_sh[first + row];
         const uint n = group/16u;
         const uint h = unit/(n/4u);
         [[unroll]] for (uint k = 0; k < 4; ++k) {
-            levels(k < 3u ? words[k]
-                          : (words.x >> 3 & 0x11111111u) | (words.y >> 3 & 0x11111111u) << 1 | (words.z >> 3 & 0x11111111u) << 2,
-                table, low, high);
-            const uint u     = 2u*n*k + 4u*(unit%(n/4u));
+            const uint codes = k < 3u ? words[k]
+                                      : (words.x >> 3 & 0x11111111u) | (words.y >> 3 & 0x11111111u) << 1 | (words.z >> 3 & 0x11111111u) << 2;
+            const uint u = 2u*n*k + 4u*(unit%(n/4u));
             const uint first_value = u/16u*32u + 16u*h + u%16u;
             const uint other_value = (u + n)/16u*32u + 16u*h + (u + n)%16u;
-            tile_sh[at + first_value/4u] = packed(low*step_[first_value/quarter]);
-            tile_sh[at + other_value/4u] = packed(high*step_[other_value/quarter]);
+            tile_sh[at + k*(group/32u) + unit] =
+                pairs(codes, table, f16vec2(step_[first_value/quarter], step_[other_value/quarter]));
         }
     }
 }
