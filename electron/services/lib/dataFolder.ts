@@ -20,6 +20,7 @@ import { dirname, join } from 'node:path';
 import { msg } from '@lingui/core/runtime-macro';
 import { ConcertinaError, messageOf } from '../../contract/errors';
 import { troubleOf } from '../../contract/lib/systemErrors';
+import { isTemporaryOf } from './files';
 
 /**
  * Makes the folder where it is missing, keeps other users out, and writes, syncs and removes a file in it. A disk that is full does not count where the
@@ -51,7 +52,7 @@ export function requireWritable(folder: string): void {
 /** Of runs that were killed in the middle of this. One that is in the middle of it now has its file open, and does not miss the name. */
 function sweepKilled(folder: string): void {
   for (const name of readdirSync(folder)) {
-    if (/^write-test\.[0-9a-f]{8}\.tmp$/.test(name)) rmSync(join(folder, name), { force: true });
+    if (isTemporaryOf('write-test', name)) rmSync(join(folder, name), { force: true });
   }
 }
 

@@ -45,13 +45,16 @@ export async function replaceFile(
   await move(from, to);
 }
 
+/** A name that is `name` with what `writeFileAtomic` puts behind it. */
+export function isTemporaryOf(name: string, one: string): boolean {
+  return one.startsWith(`${name}.`) && /^[0-9a-f]{8}\.tmp$/.test(one.slice(name.length + 1));
+}
+
 /** Removes what `writeFileAtomic` left beside `path` when the app was killed in it. */
 export async function sweepTemporary(path: string): Promise<void> {
   const name = basename(path);
   const names = await readdir(dirname(path)).catch(() => []);
-  const left = names.filter(
-    (one) => one.startsWith(`${name}.`) && /^[0-9a-f]{8}\.tmp$/.test(one.slice(name.length + 1)),
-  );
+  const left = names.filter((one) => isTemporaryOf(name, one));
   for (const one of left) await rm(join(dirname(path), one), { force: true }).catch(() => undefined);
 }
 
