@@ -1,7 +1,5 @@
 #include "self-test.h"
 
-#include "trials.h"
-
 #include "ggml-cpp.h"
 #include "ggml-cpu.h"
 #include "ggml-turbo.h"
@@ -27,12 +25,9 @@ std::string problem_of(ggml_backend_t backend, ggml_backend_t cpu, ggml_type typ
     // prompts: the copy to f16 is one module for all types, and the attention over it upstream's
     const bool prompts = type == GGML_TYPE_TURBO4 || type == GGML_TYPE_TURBO4_64;
     for (const int n_tokens : prompts ? std::vector<int>{ 1, 64 } : std::vector<int>{ 1 }) {
-        const double error = turbo_trial_attention_error(backend, cpu, { type, type, 8, 2, n_tokens, TRIAL_KV, 1.0f });
-        if (error < 0) return "attention of " + std::to_string(n_tokens) + " tokens is not supported";
-        if (!(error < (n_tokens == 1 ? BOUND : BOUND_OF_MANY))) {
-            return "squared error " + std::to_string(error) + " of attention of " + std::to_string(n_tokens) +
-                   " tokens";
-        }
+        const std::string problem =
+            turbo_gpu_attention_problem(backend, cpu, { type, type, 8, 2, n_tokens, TRIAL_KV, 1.0f });
+        if (!problem.empty()) return problem;
     }
     if (type == GGML_TYPE_TURBO4) { // the rotations are the same code for all
         const turbo_fold_trial layer = turbo_trial_folds(backend, cpu, type, 1);
@@ -64,4 +59,15 @@ void turbo_gpu_test_device(turbo_self_test_record & record, ggml_backend_dev_t d
         found.faulty.insert(type);
         found.warnings.push_back("The self-test disabled " + what + " (" + problem + "). Another cache type is used.");
     }
+}
+
+std::string turbo_gpu_attention_problem(
+    ggml_backend_t backend, ggml_backend_t cpu, const turbo_attention_trial & trial) {
+    const std::string tokens = "attention of " + std::to_string(trial.n_tokens) + " tokens";
+    const double error = turbo_trial_attention_error(backend, cpu, trial);
+    if (error < 0) return tokens + " is not supported";
+    if (!(error < (trial.n_tokens == 1 ? BOUND : BOUND_OF_MANY))) {
+        return "squared error " + std::to_string(error) + " of " + tokens;
+    }
+    return "";
 }

@@ -4,6 +4,7 @@
 #include "ggml-backend.h"
 #include "ggml.h"
 #include "self-test-record.h"
+#include "trials.h"
 
 #include <functional>
 #include <set>
@@ -19,3 +20,7 @@ struct turbo_gpu_findings {
 // result depends on; asked after the device was started. Throws when the device cannot be started.
 void turbo_gpu_test_device(turbo_self_test_record & record, ggml_backend_dev_t dev,
     const std::function<std::string()> & driver, turbo_gpu_findings & found);
+
+// What is wrong with attention on the back end, "" when nothing is.
+std::string turbo_gpu_attention_problem(
+    ggml_backend_t backend, ggml_backend_t cpu, const turbo_attention_trial & trial);

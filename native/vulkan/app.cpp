@@ -25,6 +25,7 @@ namespace {
 std::mutex facts_lock; // contexts are made on several threads
 std::map<std::string, turbo_vk_facts> facts; // by the name of the device; none goes
 turbo_gpu_findings findings;
+std::set<std::string> without_fragments; // devices whose matrices lie otherwise
 
 // What a result holds for: this build and the drivers as they are installed, by the files that name them.
 std::string key() {
@@ -62,7 +63,44 @@ void leave_out(const std::string & problem) {
     findings.warnings.push_back("Vulkan is not used: " + problem + ". The driver of a GPU is probably broken");
 }
 
+// Tries on a device what Vulkan does not promise, how matrices lie in registers, with 4 and 16 heads a KV head.
+void test_fragments(ggml_backend_dev_t dev) {
+    const ggml_backend_ptr backend(ggml_backend_dev_init(dev, nullptr));
+    const ggml_backend_ptr cpu(ggml_backend_cpu_init());
+    const turbo_vk_facts * known = turbo_vk_facts_of(dev);
+    if (!backend || !cpu || !known || !known->fragments || turbo_vk_decode_level() < 2) return;
+    const std::string device = ggml_backend_dev_description(dev);
+    const std::string what = "matrices in registers on " + device + ", " + known->driver;
+    if (!results->of(what)) {
+        results->begin(what);
+        std::string problem;
+        for (const int heads : { 8, 32 }) {
+            if (!problem.empty()) break;
+            problem = turbo_gpu_attention_problem(
+                backend.get(), cpu.get(), { GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, heads, 2, 1, 421, 1.0f });
+        }
+        results->end(what, problem);
+    }
+    const std::string & problem = *results->of(what);
+    if (problem.empty()) return;
+    without_fragments.insert(ggml_backend_dev_name(dev));
+    findings.warnings.push_back("The self-test disabled the fastest kernel for decode on " + device + " (" + problem +
+                                "). Another one is used.");
+}
+
 } // namespace
+
+int turbo_vk_decode_level() {
+    static const char * const given = std::getenv("CONCERTINA_VULKAN_DECODE");
+    return given ? std::atoi(given) : 2;
+}
+
+bool turbo_vk_takes_fragments(const std::string & device) {
+    if (turbo_vk_decode_level() < 2) return false;
+    const std::lock_guard<std::mutex> lock(facts_lock);
+    const auto found = facts.find(device);
+    return found != facts.end() && found->second.fragments && without_fragments.count(device) == 0;
+}
 
 void turbo_vk_note(const std::string & device, const turbo_vk_facts & found) {
     const std::lock_guard<std::mutex> lock(facts_lock);
@@ -90,11 +128,14 @@ void turbo_vulkan_start(const std::string & folder) {
             ggml_backend_reg_t reg = ggml_backend_vk_reg();
             for (size_t i = 0; reg && i < ggml_backend_reg_dev_count(reg); ++i) {
                 ggml_backend_dev_t dev = ggml_backend_reg_dev_get(reg, i);
+                test_fragments(dev);
                 turbo_gpu_test_device(
                     *results, dev,
                     [&] {
                         const turbo_vk_facts * known = turbo_vk_facts_of(dev);
-                        return known ? known->driver + (known->matrices ? ", matrices" : "") : "";
+                        if (!known) return std::string();
+                        const bool fragments = turbo_vk_takes_fragments(ggml_backend_dev_name(dev));
+                        return known->driver + (fragments ? ", fragments" : known->matrices ? ", matrices" : "");
                     },
                     findings);
             }
@@ -122,9 +163,12 @@ turbo_gpu_kernel turbo_vulkan_decode_kernel(
     const turbo_vk_facts * known = turbo_vk_facts_of(dev);
     if (!is_ours(type_k, dim_k) || !is_ours(type_v, dim_v))
         return { "llama.cpp", "K and V are not both one turbo block a head" };
+    if (turbo_vk_decode_level() < 1) return { "llama.cpp", "CONCERTINA_VULKAN_DECODE is 0" };
     if (!known || !known->decode)
         return { "llama.cpp",
             "the GPU has no fp16, no subgroups of a fixed size or too little shared memory, or is Intel's" };
+    if (turbo_vk_takes_fragments(ggml_backend_dev_name(dev)))
+        return { "vulkan-decode-fragments", "the GPU is one of NVIDIA with matrix units of 16x8x16" };
     return known->matrices ? turbo_gpu_kernel{ "vulkan-decode-matrix", "the GPU has matrix units of 16x16x16" }
                            : turbo_gpu_kernel{ "vulkan-decode-fp16", "the GPU has no matrix units of 16x16x16" };
 }

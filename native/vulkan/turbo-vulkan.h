@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 // True for the types that have kernels here: those with a trellis have none, nor those that the self-test found wrong, and
 // llama_turbo_resolve says so.
@@ -24,10 +25,11 @@ static bool turbo_vk_involves(ggml_type type_k, ggml_type type_v) {
     return turbo_vk_has(type_k) || turbo_vk_has(type_v);
 }
 
-// shaders/decode.comp: rows of a workgroup, and its mark in upstream's key of a pipeline.
+// shaders/decode.comp and decode-fragments.comp: rows of a workgroup, and their marks in upstream's key of a pipeline, where d_split and
+// row_split are not 0 in upstream's scalar and coopmat1 attention.
 static constexpr uint32_t turbo_vk_decode_rows = 16;
-static constexpr uint32_t turbo_vk_decode_mark =
-    0; // d_split, which is not 0 in upstream's scalar and coopmat1 attention
+static constexpr uint32_t turbo_vk_decode_mark = 0; // d_split
+static constexpr uint32_t turbo_vk_fragments_mark = 0; // row_split
 
 // Subgroups of a size that the shader knows, and whole ones: a lane has its part of a tile. On Intel upstream leaves the size to the driver,
 // since a fixed one is slow there.
@@ -41,6 +43,25 @@ static bool turbo_vk_has_matrices(const vk_device & device) {
     // upstream, too, leaves NVIDIA's Turing out: its compiler gets such attention wrong (ggml-org/llama.cpp pull request 19075)
     return device->coopmat1_fa_support && device->coopmat_support_16x16x16_f32acc && device->subgroup_size >= 32 &&
            device->architecture != vk_device_architecture::NVIDIA_TURING;
+}
+
+// Whether matrices of 16x8x16 may lie in registers as shaders/decode-fragments.comp wants them.
+static bool turbo_vk_has_fragments(const vk_device & device) {
+    if (device->vendor_id != VK_VENDOR_ID_NVIDIA || device->subgroup_size != 32 || !turbo_vk_has_matrices(device)) {
+        return false;
+    }
+    const auto query = (PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR) vkGetInstanceProcAddr(
+        vk_instance.instance, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
+    uint32_t n = 0;
+    query(device->physical_device, &n, nullptr);
+    std::vector<VkCooperativeMatrixPropertiesKHR> shapes(n, { VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR });
+    query(device->physical_device, &n, shapes.data());
+    return std::any_of(shapes.begin(), shapes.end(), [](const VkCooperativeMatrixPropertiesKHR & shape) {
+        return shape.MSize == 16 && shape.NSize == 8 && shape.KSize == 16 &&
+               shape.AType == VK_COMPONENT_TYPE_FLOAT16_KHR && shape.BType == VK_COMPONENT_TYPE_FLOAT16_KHR &&
+               shape.CType == VK_COMPONENT_TYPE_FLOAT32_KHR && shape.ResultType == VK_COMPONENT_TYPE_FLOAT32_KHR &&
+               shape.scope == VK_SCOPE_SUBGROUP_KHR;
+    });
 }
 
 // Subgroups of a workgroup of shaders/decode.comp, up to 128 threads: as many as its shared memory has room for; 0: not one.
@@ -59,17 +80,19 @@ static uint32_t turbo_vk_decode_subgroups(const vk_device & device, uint32_t hea
 }
 
 // Parameters of the decode kernel for up to 16 rows (heads of a group, or tokens) over a cache of one turbo type for each of K and V;
-// false when upstream's own choice must do it.
-static bool turbo_vk_decode(const vk_device & device, uint32_t head_k, uint32_t head_v, uint32_t n_rows,
-    ggml_type type_k, ggml_type type_v, vk_fa_tuning_params & params) {
-    static const bool disabled = getenv("CONCERTINA_VULKAN_DECODE") && !atoi(getenv("CONCERTINA_VULKAN_DECODE"));
-    if (disabled || !turbo_vk_has(type_k) || !turbo_vk_has(type_v) || n_rows > turbo_vk_decode_rows) { return false; }
+// none when upstream's own choice must do it.
+static std::optional<vk_fa_tuning_params> turbo_vk_decode(
+    const vk_device & device, uint32_t head_k, uint32_t head_v, uint32_t n_rows, ggml_type type_k, ggml_type type_v) {
+    if (turbo_vk_decode_level() < 1 || !turbo_vk_has(type_k) || !turbo_vk_has(type_v) ||
+        n_rows > turbo_vk_decode_rows) {
+        return {};
+    }
     // one block a head and position
-    if (head_k != (uint32_t) ggml_blck_size(type_k) || head_v != (uint32_t) ggml_blck_size(type_v)) { return false; }
-    if (!turbo_vk_decodes(device)) { return false; }
+    if (head_k != (uint32_t) ggml_blck_size(type_k) || head_v != (uint32_t) ggml_blck_size(type_v)) { return {}; }
+    if (!turbo_vk_decodes(device)) { return {}; }
     const uint32_t subgroups = turbo_vk_decode_subgroups(device, head_k, head_v);
-    if (subgroups == 0) { return false; }
-    params = {};
+    if (subgroups == 0) { return {}; }
+    vk_fa_tuning_params params = {};
     params.path = turbo_vk_has_matrices(device) ? FA_COOPMAT1 : FA_SCALAR;
     params.subgroup_size = device->subgroup_size;
     params.workgroup_size = subgroups * device->subgroup_size;
@@ -80,7 +103,12 @@ static bool turbo_vk_decode(const vk_device & device, uint32_t head_k, uint32_t 
     params.block_cols = 64;
     params.d_split = turbo_vk_decode_mark;
     params.row_split = 1;
-    return true;
+    if (params.path == FA_COOPMAT1 && turbo_vk_takes_fragments(device->name)) {
+        params.row_split = turbo_vk_fragments_mark;
+        params.block_rows = n_rows <= 8 ? 8 : 16;
+        params.workgroup_size = 4 * device->subgroup_size; // 40 KB of shared memory at most
+    }
+    return params;
 }
 
 // The attention module for K or V of a turbo type in place of upstream's: its source compiled with -DTURBO, or our own for few rows.
@@ -90,7 +118,9 @@ static void turbo_vk_attention(
     const bool matrices = state.path == FA_COOPMAT1;
     turbo_spirv module = turbo_attention_fp32;
     if (state.D_split == turbo_vk_decode_mark) {
-        module = matrices ? turbo_decode_cm1 : turbo_decode_fp16;
+        module = state.row_split == turbo_vk_fragments_mark ? turbo_decode_fragments
+                 : matrices                                 ? turbo_decode_cm1
+                                                            : turbo_decode_fp16;
     } else if (matrices) {
         module = state.f32acc ? turbo_attention_cm1 : turbo_attention_cm1_f16acc;
     } else if (device->fp16 && device->dot2_f16) {
@@ -111,16 +141,28 @@ static vk_pipeline & turbo_vk_norm_rope_rows(const vk_device & device, ggml_type
     return device->pipeline_cpy_f32_quant[type];
 }
 
+// What joins the ranges of an attention: ours has a place in upstream's table of expansions, where turbo types have none.
+static vk_pipeline & turbo_vk_own_reduce(const vk_device & device) {
+    return device->pipeline_dequant[GGML_TYPE_TURBO4];
+}
+
+static vk_pipeline & turbo_vk_reduce(const vk_device & device, const vk_fa_pipeline_state & state) {
+    const bool ours = turbo_vk_has(state.k_type) && state.D_split == turbo_vk_decode_mark;
+    return ours ? turbo_vk_own_reduce(device) : device->pipeline_flash_attn_split_k_reduce;
+}
+
 // The pipelines, in upstream's own tables. create: ggml_vk_load_shaders' own function.
 template <typename F> static void turbo_vk_pipelines(vk_device & device, F && create) {
     const bool xe1 = device->vendor_id == VK_VENDOR_ID_INTEL &&
                      (!device->coopmat_support || device->architecture == vk_device_architecture::INTEL_XE1);
-    turbo_vk_note(device->name,
-        { turbo_vk_decodes(device) && turbo_vk_decode_subgroups(device, 128, 128) > 0, turbo_vk_has_matrices(device),
-            !xe1, !xe1 && !device->coopmat2, device->properties.limits.maxStorageBufferRange,
-            std::string(device->properties.deviceName.data()) + " " +
-                std::to_string(device->properties.driverVersion) });
+    turbo_vk_note(device->name, { turbo_vk_decodes(device) && turbo_vk_decode_subgroups(device, 128, 128) > 0,
+                                    turbo_vk_has_matrices(device), turbo_vk_has_fragments(device), !xe1,
+                                    !xe1 && !device->coopmat2, device->properties.limits.maxStorageBufferRange,
+                                    std::string(device->properties.deviceName.data()) + " " +
+                                        std::to_string(device->properties.driverVersion) });
     const uint32_t pc_rows = sizeof(vk_op_binary_push_constants);
+    create(device, turbo_vk_own_reduce(device), "fa_split_k_reduce_turbo", turbo_reduce.size, turbo_reduce.data, "main",
+        3, sizeof(vk_op_flash_attn_split_k_reduce_push_constants), { 1, 128, 1 }, {}, 1);
     for (const ggml_type type : { GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, GGML_TYPE_TURBO4_64, GGML_TYPE_TURBO3_64 }) {
         const uint32_t group = (uint32_t) ggml_blck_size(type);
         const auto rows = [&](vk_pipeline & pipeline, const turbo_spirv & module) {
@@ -160,9 +202,9 @@ static bool turbo_vk_takes_decode(const vk_device & device, const ggml_tensor * 
     const uint32_t ratio = (uint32_t) (q->ne[2] / k->ne[2]);
     const bool grouped = q->ne[1] <= 8 && ratio > 1 && ratio <= std::min(params(512).block_rows, 32u) &&
                          ratio * k->ne[2] == q->ne[2] && k->ne[2] == v->ne[2] && (!mask || mask->ne[2] <= 1);
-    vk_fa_tuning_params unused;
-    return turbo_vk_decode(device, (uint32_t) k->ne[0], (uint32_t) v->ne[0], grouped ? ratio : (uint32_t) q->ne[1],
-        k->type, v->type, unused);
+    return turbo_vk_decode(
+        device, (uint32_t) k->ne[0], (uint32_t) v->ne[0], grouped ? ratio : (uint32_t) q->ne[1], k->type, v->type)
+        .has_value();
 }
 
 // The marks of an attention for the shader, which is to be the decode kernel where there are any.

@@ -20,7 +20,7 @@ import {
 import { start, surviving, withoutLibrary } from './software';
 
 it.each([
-  [['turbo4', 'operations'], 13],
+  [['turbo4', 'operations'], 14],
   [['turbo4', '1'], 1],
   [['turbo3', '3'], 1],
   [['turbo4', '40'], 1],

@@ -1,11 +1,9 @@
 #version 450
 // Attention of few rows (the heads of a group, or some tokens) over a cache of turbo types: each block is expanded once, for all rows.
+// Any GPU with subgroups and fp16; decode-fragments.comp is the one for GPUs whose matrices lie in registers as it wants them.
 //
-// Upstream's contract (flash_attn_base.glsl): a workgroup takes one KV head and one range of positions, and writes its sums and, when
-// the range was split, the m and l of each row for flash_attn_split_k_reduce. Inside, every subgroup goes through tiles of 16
-// positions of its own without a barrier of the workgroup: expand K, scores, softmax, expand V, sums. At the end the subgroups are
-// joined. With COOPMAT the products are 16x16x16 matrices in fp16, added up in fp32; without, each value of a tile is read from shared
-// memory once for each row.
+// Inside a tile: expand K, scores, softmax, expand V, sums, each through shared memory. With COOPMAT the products are 16x16x16 matrices in
+// fp16, added up in fp32; without, each value of a tile is read from shared memory once for each row.
 //
 // A tile of K holds level * factor (blocks.glsl) in fp16, and d goes to the score in fp32; one of V holds its values in fp16.
 
@@ -21,30 +19,16 @@
 #extension GL_KHR_cooperative_matrix : enable
 #endif
 
-#include "types.glsl"
-#include "flash_attn_base.glsl"
-#include "blocks.glsl"
+#define STATE_ROWS 16
+#include "decode.glsl"
 
-layout (binding = 0) readonly buffer Q { vec4 data_q[]; };
-layout (binding = 1) readonly buffer K { uint data_k[]; };
-layout (binding = 2) readonly buffer V { uint data_v[]; };
-layout (binding = 3) readonly buffer M { float16_t data_m[]; };
-
-const uint TILE      = 16;                            // positions of a tile; rows of a matrix
-const uint SUBGROUPS = WorkGroupSize/SubGroupSize;
-const uint LANES     = SubGroupSize;
 const uint LANE_ROWS = LANES < TILE ? TILE/LANES : 1; // rows whose softmax a lane takes part in
 const uint PARTS     = LANES < TILE ? 1 : LANES/TILE; // lanes that share a row
 const uint POSITIONS = TILE/PARTS;                    // of a lane, in a row
 
 // A lane expands units: a word of turbo4, three of turbo3.
-const bool K_FOUR  = FaTypeK == TURBO4 || FaTypeK == TURBO4_64;
-const bool V_FOUR  = FaTypeV == TURBO4 || FaTypeV == TURBO4_64;
-const uint K_WORDS = 1 + HSK*(K_FOUR ? 4 : 3)/32; // of a block
-const uint V_WORDS = 1 + HSV*(V_FOUR ? 4 : 3)/32;
 const uint K_UNITS = K_FOUR ? HSK/8 : HSK/32;     // of a block
 const uint V_UNITS = V_FOUR ? HSV/8 : HSV/32;
-const uint V_TABLE = K_FOUR == V_FOUR ? 0 : 256;  // where V's levels begin
 const uint K_TURNS = (TILE*K_UNITS + LANES - 1)/LANES; // units of a lane in a tile
 const uint V_TURNS = (TILE*V_UNITS + LANES - 1)/LANES;
 
@@ -61,14 +45,6 @@ shared vec4     score_sh[SUBGROUPS*TILE*SCORE_STRIDE];  // [row][position]
 shared f16vec4  weight_sh[SUBGROUPS*TILE*WEIGHT_STRIDE]; // [row][position]
 shared vec4     d_sh[SUBGROUPS*TILE/4];             // of the blocks of K
 shared f16vec4  step_sh[SUBGROUPS*2*TILE];          // what the levels of a quarter are multiplied by, of K, then of V
-shared float    factor_sh[SUBGROUPS*TILE];
-shared vec2     state_sh[SUBGROUPS*TILE];           // m and l of each row
-shared uint     pair_sh[V_TABLE + 256];             // the levels of the two codes of a byte, for K and for V
-
-#define LOWEST (-1.7e38)                            // as upstream's, half of the most negative number: differences stay finite
-const float SLACK  = 4.0;                           // a new maximum less than this above the old one rescales nothing
-
-uint lane, sub;
 
 void sync_subgroup() {
     subgroupMemoryBarrierShared();
@@ -77,32 +53,19 @@ void sync_subgroup() {
 
 #include "tile.glsl"
 
-// native/gpu/fold.h
-#define ROTATES_QUERY  (1u << 25)
-#define ROTATES_RESULT (1u << 26)
-
 #ifdef COOPMAT
 #define MATRIX(TYPE, USE) coopmat<TYPE, gl_ScopeSubgroup, 16, 16, USE>
 #endif
 // Without COOPMAT what goes over a tile is not unrolled: a software device has subgroups of 8, and would compile for minutes.
 
-// vectors lane, lane + LANES, ... of a row
-const uint K_VECTORS = (HSK/4 + LANES - 1)/LANES;
-const uint V_VECTORS = (HSV/4 + LANES - 1)/LANES;
-const uint ROWS = (TILE + SUBGROUPS - 1)/SUBGROUPS; // of the result, of a subgroup
-
 void main() {
     init_indices();
     lane = gl_SubgroupInvocationID;
     sub  = gl_SubgroupID;
-    const uint tid = gl_LocalInvocationIndex;
 
-    const uint k_offset = (ik2*p.nb12 + ik3*p.nb13)/FaBlockBytesK;
-    const uint v_offset = (iv2*p.nb22 + iv3*p.nb23)/FaBlockBytesV;
-    uint m_offset = gqa_iq1*KV;
-    if (p.nem2 != 1 || p.nem3 != 1) {
-        m_offset += ((iq3%p.nem3)*p.nem2 + (iq2%p.nem2))*p.nem1*KV;
-    }
+    const uint k_offset = k_start();
+    const uint v_offset = v_start();
+    const uint m_offset = m_start();
 
     const uint tile   = sub*TILE*TILE_STRIDE;
     const uint scores  = sub*TILE*SCORE_STRIDE;
@@ -162,20 +125,10 @@ void main() {
     READ_V(first)
     READ_BIAS(first)
 #endif
-    [[dont_unroll]] for (uint i = tid; i < V_TABLE + 256u; i += WorkGroupSize) {
-        const bool four = i < 256u ? K_FOUR : V_FOUR;
-        pair_sh[i] = packHalf2x16(four ? vec2(turbo4_level(i), turbo4_level(i >> 4)) : vec2(turbo3_level(i), turbo3_level(i >> 4)));
-    }
-    const uint q_offset = gqa_iq1*p.nb01 + (iq2*p.nb02 + iq3*p.nb03)/4;
+    make_table();
     [[dont_unroll]] for (uint row = sub; row < TILE; row += SUBGROUPS) {
         vec4 query[K_VECTORS];
-        [[unroll]] for (uint c = 0; c < K_VECTORS; ++c) {
-            const uint d = c*LANES + lane;
-            query[c] = row < N && d < HSK/4 ? data_q[(q_offset + row*q_stride)/4 + d]*p.scale : vec4(0.0);
-        }
-        if (row < N && (p.mask_n_head_log2 & ROTATES_QUERY) != 0) {
-            ROTATE(query, HSK)
-        }
+        READ_QUERY(row, query)
         [[unroll]] for (uint c = 0; c < K_VECTORS; ++c) {
             const uint d = c*LANES + lane;
             if (d < HSK/4) {
@@ -382,41 +335,7 @@ void main() {
     }
     barrier();
 
-    // [HSV, heads, split, tokens, streams], then m and l (flash_attn_split_k_reduce.comp)
-    const bool grouped = p.gqa_ratio > 1;
-    const uint split = p.k_num > 1 ? split_k_index : 0;
-    const uint n_split = max(p.k_num, 1);
-    if (tid < N) {
-        float top = LOWEST;
-        [[unroll]] for (uint s = 0; s < SUBGROUPS; ++s) {
-            top = max(top, state_sh[s*TILE + tid].x);
-        }
-        float total = 0.0;
-        [[unroll]] for (uint s = 0; s < SUBGROUPS; ++s) {
-            const float factor = exp(state_sh[s*TILE + tid].x - top);
-            total += factor*state_sh[s*TILE + tid].y;
-            factor_sh[s*TILE + tid] = factor;
-        }
-        const uint head  = grouped ? iq2 + tid : iq2;
-        const uint token = grouped ? gqa_iq1 : tid;
-        if (p.k_num > 1) {
-            const uint at = HSV*p.ne1*n_split*p.ne2*p.ne3 + p.ne1*2*(split + n_split*(token + p.ne2*iq3)) + head;
-            data_o[at] = total;
-            data_o[at + p.ne1] = top;
-        } else {
-            float scale = 1.0;
-            if ((p.mask_n_head_log2 & SINK_ENABLE_BIT) != 0) {
-                const float sink = data_s[head];
-                const float next = max(top, sink);
-                scale = exp(top - next);
-                total = total*scale + exp(sink - next);
-            }
-            scale = total == 0.0 ? 0.0 : scale/total;
-            [[unroll]] for (uint s = 0; s < SUBGROUPS; ++s) {
-                factor_sh[s*TILE + tid] *= scale;
-            }
-        }
-    }
+    join_states();
     barrier();
 
     // The sums of all subgroups go through the room of their tiles, in two halves: of the columns of matrices, otherwise of the rows. The
@@ -465,20 +384,5 @@ void main() {
         }
         barrier();
     }
-    [[unroll]] for (uint k = 0; k < ROWS; ++k) {
-        const uint row = k*SUBGROUPS + sub;
-        if (row < N) {
-            if ((p.mask_n_head_log2 & ROTATES_RESULT) != 0) {
-                ROTATE(joined[k], HSV)
-            }
-            const uint head  = grouped ? iq2 + row : iq2;
-            const uint token = grouped ? gqa_iq1 : row;
-            [[unroll]] for (uint c = 0; c < V_VECTORS; ++c) {
-                const uint d = c*LANES + lane;
-                if (d < HSV/4) {
-                    data_ov4[HSV/4*(p.ne1*(split + n_split*(token + p.ne2*iq3)) + head) + d] = joined[k][c];
-                }
-            }
-        }
-    }
+    WRITE_ROWS(joined)
 }

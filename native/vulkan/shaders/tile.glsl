@@ -1,5 +1,4 @@
-// A tile of shaders/decode.comp: blocks expanded into fp16, and rows rotated over the lanes of a subgroup. Included where its shared arrays,
-// LANES, lane and sub are known.
+// A tile of shaders/decode.comp: blocks expanded into fp16. Included where its shared arrays and sub are known.
 
 // Four of the values of a chunk in fp16.
 vec4 unpacked(uvec4 x, uint half_) {
@@ -63,27 +62,3 @@ void expand(bool four, uint group, uint table, uint first, uint row, uint unit, 
             : uvec3(BUF[(base) + 1u + (unit)%((group)/64u) + (group)/64u*(2u*((unit)/((group)/64u)))],     \
                     BUF[(base) + 1u + (unit)%((group)/64u) + (group)/64u*(2u*((unit)/((group)/64u)) + 1u)], \
                     BUF[(base) + 1u + (unit)%((group)/64u) + (group)/64u*(4u + (unit)/((group)/64u))]))
-
-// A row of DIM values times the Walsh-Hadamard matrix: lane i of a subgroup holds its vectors i, i + LANES, ...; all lanes take part.
-#define ROTATE(row, DIM) {                                                                                \
-        const float scale_ = inversesqrt(float(DIM));                                                     \
-        [[unroll]] for (uint c = 0; c < (DIM/4 + LANES - 1)/LANES; ++c) {                                 \
-            vec4 x = row[c]*scale_;                                                                       \
-            x = vec4(x.x + x.y, x.x - x.y, x.z + x.w, x.z - x.w);                                         \
-            x = vec4(x.xy + x.zw, x.xy - x.zw);                                                           \
-            [[unroll]] for (uint h = 1; h < LANES && h < DIM/4; h *= 2) {                                 \
-                const vec4 other = subgroupShuffleXor(x, h);                                              \
-                x = (lane & h) == 0 ? x + other : other - x;                                              \
-            }                                                                                             \
-            row[c] = x;                                                                                   \
-        }                                                                                                 \
-        [[unroll]] for (uint h = 1; h < DIM/4/LANES; h *= 2) {                                            \
-            [[unroll]] for (uint c = 0; c < DIM/4/LANES; ++c) {                                           \
-                if ((c & h) == 0) {                                                                       \
-                    const vec4 x = row[c];                                                                \
-                    row[c]     = x + row[c + h];                                                          \
-                    row[c + h] = x - row[c + h];                                                          \
-                }                                                                                         \
-            }                                                                                             \
-        }                                                                                                 \
-    }

@@ -9,6 +9,13 @@
 
 #include "ggml-cpp.h"
 #include "ggml-turbo.h"
+#ifdef CONCERTINA_VULKAN
+#include "turbo-vulkan-app.h"
+#define DECODE_KERNEL turbo_vulkan_decode_kernel
+#elif defined(CONCERTINA_CUDA)
+#include "turbo-cuda-app.h"
+#define DECODE_KERNEL turbo_cuda_decode_kernel
+#endif
 
 #include <cstdio>
 #include <set>
@@ -32,6 +39,7 @@ void test_operations(ggml_backend_t backend, ggml_backend_t cpu, ggml_type type,
         { type, type, 2, 2, 1, 512, 1.0f },
         { type, type, 32, 2, 1, 777, 1.0f },
         { type, type, 8, 2, 4, 512, 1.0f },
+        { type, type, 2, 2, 5, 300, 1.0f }, // rows with masks of their own
         { type, type, 2, 2, 13, 300, 20.0f },
         { type, type, 4, 2, 40, 500, 1.0f },
         { type, type, 8, 2, 64, 192, 1.0f },
@@ -99,6 +107,11 @@ int main(int argc, char ** argv) {
         for (const ggml_type type : { GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, GGML_TYPE_TURBO4_64, GGML_TYPE_TURBO3_64 }) {
             const std::string name = ggml_type_name(type);
             if (!chosen.empty() && chosen.count(name) == 0) continue;
+#ifdef DECODE_KERNEL
+            const int64_t dim = ggml_blck_size(type);
+            const turbo_gpu_kernel kernel = DECODE_KERNEL(dev, dim, dim, type, type);
+            printf("%s: decode by %s (%s)\n", name.c_str(), kernel.name.c_str(), kernel.why.c_str());
+#endif
             if (operations) test_operations(backend.get(), cpu.get(), type, report);
             if (layers) test_layers(backend.get(), cpu.get(), type, chosen_tokens, report);
         }

@@ -20,6 +20,7 @@ import { modelFile } from '../../models.mjs';
 /** Of attention with Vulkan; CUDA has one. */
 const PATHS = [
   { name: 'default', env: {} },
+  { name: 'without matrices in registers', env: { CONCERTINA_VULKAN_DECODE: '1' } },
   { name: 'without NV matrices', env: { GGML_VK_DISABLE_COOPMAT2: '1' } },
   { name: 'without matrices', env: { GGML_VK_DISABLE_COOPMAT2: '1', GGML_VK_DISABLE_COOPMAT: '1' } },
 ];
