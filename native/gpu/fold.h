@@ -17,7 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
-// Bits of the last of an operation's parameters, which upstream leaves at 0 in SET_ROWS and FLASH_ATTN_EXT. native/vulkan/shaders/decode.comp knows the
+// Bits of the last of an operation's parameters, which upstream leaves at 0 in SET_ROWS and FLASH_ATTN_EXT. native/vulkan/shaders/decode.glsl knows the
 // second and third.
 static constexpr int turbo_fold_mark_at = GGML_MAX_OP_PARAMS / sizeof(int32_t) - 1;
 static constexpr int32_t turbo_fold_rotates_rows = 1;

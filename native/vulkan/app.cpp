@@ -25,7 +25,8 @@ namespace {
 std::mutex facts_lock; // contexts are made on several threads
 std::map<std::string, turbo_vk_facts> facts; // by the name of the device; none goes
 turbo_gpu_findings findings;
-std::set<std::string> without_fragments; // devices whose matrices lie otherwise
+std::set<std::string>
+    with_fragments; // devices whose matrices lie in registers as shaders/decode-fragments.comp wants them
 
 // What a result holds for: this build and the drivers as they are installed, by the files that name them.
 std::string key() {
@@ -38,8 +39,8 @@ std::string key() {
             found.push_back(entry.path().filename().string() + " " + std::to_string((long long) written));
         }
     }
-    for (const char * name :
-        { "VK_DRIVER_FILES", "VK_ADD_DRIVER_FILES", "VK_ICD_FILENAMES", "GGML_VK_VISIBLE_DEVICES" }) {
+    for (const char * name : { "VK_DRIVER_FILES", "VK_ADD_DRIVER_FILES", "VK_ICD_FILENAMES", "GGML_VK_VISIBLE_DEVICES",
+             "CONCERTINA_VULKAN_DECODE" }) {
         if (const char * value = std::getenv(name)) found.push_back(std::string(name) + "=" + value);
     }
     std::sort(found.begin(), found.end());
@@ -63,27 +64,51 @@ void leave_out(const std::string & problem) {
     findings.warnings.push_back("Vulkan is not used: " + problem + ". The driver of a GPU is probably broken");
 }
 
-// Tries on a device what Vulkan does not promise, how matrices lie in registers, with 4 and 16 heads a KV head.
-void test_fragments(ggml_backend_dev_t dev) {
+void allow_fragments(const std::string & device, bool allowed) {
+    const std::lock_guard<std::mutex> lock(facts_lock);
+    if (allowed) {
+        with_fragments.insert(device);
+    } else {
+        with_fragments.erase(device);
+    }
+}
+
+std::string problem_of_fragments(ggml_backend_dev_t dev) {
     const ggml_backend_ptr backend(ggml_backend_dev_init(dev, nullptr));
     const ggml_backend_ptr cpu(ggml_backend_cpu_init());
+    if (!backend || !cpu) throw std::runtime_error("no memory for its start");
+    const std::pair<ggml_type, ggml_type> pairs[] = { { GGML_TYPE_TURBO4, GGML_TYPE_TURBO4 },
+        { GGML_TYPE_TURBO3, GGML_TYPE_TURBO3 }, { GGML_TYPE_TURBO4, GGML_TYPE_TURBO3 },
+        { GGML_TYPE_TURBO4_64, GGML_TYPE_TURBO4_64 }, { GGML_TYPE_TURBO3_64, GGML_TYPE_TURBO3_64 } };
+    for (const auto & [type_k, type_v] : pairs) {
+        if (turbo_vk_is_faulty(type_k) || turbo_vk_is_faulty(type_v)) continue;
+        for (const int heads : { 8, 32 }) { // 4 and 16 a KV head: one matrix, and two
+            const std::string problem =
+                turbo_gpu_attention_problem(backend.get(), cpu.get(), { type_k, type_v, heads, 2, 1, 421, 1.0f });
+            if (!problem.empty()) return problem;
+        }
+    }
+    return "";
+}
+
+// How matrices lie in registers, which Vulkan leaves open, is tried when a device has started and its other kernels were tested: where it
+// goes wrong, even by the end of the process, those are used.
+void test_fragments(ggml_backend_dev_t dev) {
     const turbo_vk_facts * known = turbo_vk_facts_of(dev);
-    if (!backend || !cpu || !known || !known->fragments || turbo_vk_decode_level() < 2) return;
+    if (!known || !known->fragments || turbo_vk_decode_level() < 2) return;
+    const std::string name = ggml_backend_dev_name(dev);
     const std::string device = ggml_backend_dev_description(dev);
     const std::string what = "matrices in registers on " + device + ", " + known->driver;
+    allow_fragments(name, true);
     if (!results->of(what)) {
         results->begin(what);
-        std::string problem;
-        for (const int heads : { 8, 32 }) {
-            if (!problem.empty()) break;
-            problem = turbo_gpu_attention_problem(
-                backend.get(), cpu.get(), { GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, heads, 2, 1, 421, 1.0f });
-        }
-        results->end(what, problem);
+        try {
+            results->end(what, problem_of_fragments(dev));
+        } catch (const std::exception & error) { results->end(what, error.what()); }
     }
     const std::string & problem = *results->of(what);
     if (problem.empty()) return;
-    without_fragments.insert(ggml_backend_dev_name(dev));
+    allow_fragments(name, false);
     findings.warnings.push_back("The self-test disabled the fastest kernel for decode on " + device + " (" + problem +
                                 "). Another one is used.");
 }
@@ -99,7 +124,8 @@ bool turbo_vk_takes_fragments(const std::string & device) {
     if (turbo_vk_decode_level() < 2) return false;
     const std::lock_guard<std::mutex> lock(facts_lock);
     const auto found = facts.find(device);
-    return found != facts.end() && found->second.fragments && without_fragments.count(device) == 0;
+    if (found == facts.end() || !found->second.fragments) return false;
+    return !results || with_fragments.count(device) > 0; // programs without a self-test may use it
 }
 
 void turbo_vk_note(const std::string & device, const turbo_vk_facts & found) {
@@ -128,18 +154,18 @@ void turbo_vulkan_start(const std::string & folder) {
             ggml_backend_reg_t reg = ggml_backend_vk_reg();
             for (size_t i = 0; reg && i < ggml_backend_reg_dev_count(reg); ++i) {
                 ggml_backend_dev_t dev = ggml_backend_reg_dev_get(reg, i);
-                test_fragments(dev);
                 turbo_gpu_test_device(
                     *results, dev,
                     [&] {
                         const turbo_vk_facts * known = turbo_vk_facts_of(dev);
-                        if (!known) return std::string();
-                        const bool fragments = turbo_vk_takes_fragments(ggml_backend_dev_name(dev));
-                        return known->driver + (fragments ? ", fragments" : known->matrices ? ", matrices" : "");
+                        return known ? known->driver + (known->matrices ? ", matrices" : "") : "";
                     },
                     findings);
             }
             results->end(start, "");
+            for (size_t i = 0; reg && i < ggml_backend_reg_dev_count(reg); ++i) {
+                test_fragments(ggml_backend_reg_dev_get(reg, i));
+            }
         } catch (const std::exception & error) { // upstream throws what a driver refuses
             results->end(start, std::string("a GPU could not be started (") + error.what() + ")");
             leave_out(*results->of(start));

@@ -27,7 +27,8 @@ const turbo_vk_facts * turbo_vk_facts_of(ggml_backend_dev_t dev);
 // otherwise all.
 int turbo_vk_decode_level();
 
-// Whether decode-fragments.comp may run on a device: the self-test did not find that its matrices lie otherwise.
+// Whether decode-fragments.comp may run on a device: a GPU that it is for, whose matrices the self-test, where there is one, found to lie as
+// it wants them.
 bool turbo_vk_takes_fragments(const std::string & device);
 
 // Whether the self-test found the kernels of a type wrong: then it has none.

@@ -106,7 +106,7 @@ static std::optional<vk_fa_tuning_params> turbo_vk_decode(
     if (params.path == FA_COOPMAT1 && turbo_vk_takes_fragments(device->name)) {
         params.row_split = turbo_vk_fragments_mark;
         params.block_rows = n_rows <= 8 ? 8 : 16;
-        params.workgroup_size = 4 * device->subgroup_size; // 40 KB of shared memory at most
+        params.workgroup_size = 4 * device->subgroup_size; // 24 KB of shared memory at most
     }
     return params;
 }
@@ -162,7 +162,7 @@ template <typename F> static void turbo_vk_pipelines(vk_device & device, F && cr
                                         std::to_string(device->properties.driverVersion) });
     const uint32_t pc_rows = sizeof(vk_op_binary_push_constants);
     create(device, turbo_vk_own_reduce(device), "fa_split_k_reduce_turbo", turbo_reduce.size, turbo_reduce.data, "main",
-        3, sizeof(vk_op_flash_attn_split_k_reduce_push_constants), { 1, 128, 1 }, {}, 1);
+        3, sizeof(vk_op_flash_attn_split_k_reduce_push_constants), { 1, 128, 1 }, {}, 1, true);
     for (const ggml_type type : { GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, GGML_TYPE_TURBO4_64, GGML_TYPE_TURBO3_64 }) {
         const uint32_t group = (uint32_t) ggml_blck_size(type);
         const auto rows = [&](vk_pipeline & pipeline, const turbo_spirv & module) {

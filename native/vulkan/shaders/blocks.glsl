@@ -45,6 +45,11 @@ float turbo3_level(uint code) {
     return (code & 4u) != 0u ? -size : size;
 }
 
+// Three words of turbo3 hold eight codes each in the low three bits of their nibbles, and eight more in the fourth bits: these, as a word.
+uint turbo3_fourth(uvec3 words) {
+    return (words.x >> 3 & 0x11111111u) | (words.y >> 3 & 0x11111111u) << 1 | (words.z >> 3 & 0x11111111u) << 2;
+}
+
 // The factor of quarter q of a block with scales `head`, without d: 2^-13 * (135 + 8*s), exact in fp16.
 float turbo_factor(uint head, uint q) {
     return (1.0/8192.0)*float(135u + 8u*(head >> 16u + 4u*q & 15u));

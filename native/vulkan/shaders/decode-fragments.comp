@@ -1,11 +1,11 @@
 #version 450
-// Attention of few rows over a cache of turbo types, as decode.comp, for GPUs whose matrices of 16x8x16 lie in the registers of a subgroup
-// of 32 as those of NVIDIA's mma.m16n8k16 do (PTX ISA, "Matrix Fragments for mma.m16n8k16"): Vulkan leaves that open, so the engine tries
-// this kernel before it uses it (native/vulkan/app.cpp).
+// Attention of few rows over a cache of turbo types, as decode.comp, for GPUs whose matrices of 16x8x16 are dealt out to the lanes of a
+// subgroup of 32 as those of NVIDIA's mma.m16n8k16 (PTX ISA, "Matrix Fragments for mma.m16n8k16"), each lane's elements in the order below:
+// Vulkan leaves both open, so the engine tries this kernel before it uses it (native/vulkan/app.cpp).
 //
 // Then a lane can expand the codes that it reads right into its part of a matrix, and nothing of a tile goes through shared memory. Which
 // value of a block is which row or column of a matrix is free, as long as queries and the result follow: here each lane needs whole words
-// of codes, and the two codes of a byte are neighbors. Lane 4*g + t, with elements in this order, holds
+// of codes, and the two codes of a byte are neighbors. Lane 4*g + t holds, in this order,
 //   of A, 16x16:       rows g and g + 8, of each the columns 2*t, 2*t + 1, 2*t + 8, 2*t + 9;
 //   of B, 16x8:        rows 2*t, 2*t + 1, 2*t + 8, 2*t + 9 of column g;
 //   of a sum, 16x8:    rows g and g + 8, of each the columns 2*t and 2*t + 1.
@@ -62,7 +62,7 @@ uint code_word(bool four, uint at, uint codes, uint j, uint words[4]) {
     if (four) {
         return words[j];
     }
-    const uint fourth = (words[0] >> 3 & 0x11111111u) | (words[1] >> 3 & 0x11111111u) << 1 | (words[2] >> 3 & 0x11111111u) << 2;
+    const uint fourth = turbo3_fourth(uvec3(words[0], words[1], words[2]));
     if (codes == 4u) {
         return j < 3u ? words[j] : fourth;
     }
@@ -320,6 +320,7 @@ void main() {
     }
     barrier();
     join_states();
+    barrier();
     vec4 joined[ROWS][V_VECTORS];
     [[unroll]] for (uint j = 0; j < V_CODES; ++j) {
         [[unroll]] for (uint d = 0; d < 4; ++d) {

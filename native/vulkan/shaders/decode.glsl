@@ -1,5 +1,5 @@
-// What both kernels of attention over few rows share: decode.comp and decode-fragments.comp. They define STATE_ROWS, rows for which each
-// subgroup has a state, before.
+// What both kernels of attention over few rows share: decode.comp and decode-fragments.comp. They define STATE_ROWS before they include it:
+// the rows for which each subgroup keeps a maximum m and the sum l of its weights.
 //
 // Upstream's contract (flash_attn_base.glsl): a workgroup takes one KV head and one range of positions, and writes its sums and, when the
 // range was split, the m and l of each row for flash_attn_split_k_reduce. Inside, every subgroup goes through tiles of 16 positions of its

@@ -45,8 +45,7 @@ void expand(bool four, uint group, uint table, uint first, uint row, uint unit, 
         const uint n = group/16u;
         const uint h = unit/(n/4u);
         [[unroll]] for (uint k = 0; k < 4; ++k) {
-            const uint codes = k < 3u ? words[k]
-                                      : (words.x >> 3 & 0x11111111u) | (words.y >> 3 & 0x11111111u) << 1 | (words.z >> 3 & 0x11111111u) << 2;
+            const uint codes = k < 3u ? words[k] : turbo3_fourth(words);
             const uint u = 2u*n*k + 4u*(unit%(n/4u));
             const uint first_value = u/16u*32u + 16u*h + u%16u;
             const uint other_value = (u + n)/16u*32u + 16u*h + (u + n)%16u;
