@@ -48,5 +48,5 @@ cli(import.meta.url, async () => {
   const output = await must('Answering under qemu', 'qemu-aarch64', program, { env });
   const { machine, text, typeK, typeV } = JSON.parse(output.trim().split('\n').at(-1) ?? '{}');
   if (machine !== 'arm64' || !text?.trim()) throw new Error(`no answer: ${output}`);
-  console.log(`${machine}, K ${typeK}, V ${typeV}: ${text.trim()}`);
+  console.log(`${machine}, K ${typeK.effective}, V ${typeV.effective}: ${text.trim()}`);
 });
