@@ -128,9 +128,9 @@ bool turbo_vk_takes_fragments(const std::string & device) {
     return !results || with_fragments.count(device) > 0; // programs without a self-test may use it
 }
 
-void turbo_vk_note(const std::string & device, const turbo_vk_facts & found) {
+void turbo_vk_note(const std::string & device, const std::function<turbo_vk_facts()> & ask) {
     const std::lock_guard<std::mutex> lock(facts_lock);
-    facts.emplace(device, found);
+    if (facts.count(device) == 0) facts.emplace(device, ask());
 }
 
 const turbo_vk_facts * turbo_vk_facts_of(ggml_backend_dev_t dev) {

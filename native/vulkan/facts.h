@@ -5,6 +5,7 @@
 #include "ggml.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 struct turbo_vk_facts {
@@ -17,8 +18,8 @@ struct turbo_vk_facts {
     std::string driver; // name and version, as the device tells them
 };
 
-// Called whenever a device gets pipelines; the first time counts. device: "Vulkan0" for the first.
-void turbo_vk_note(const std::string & device, const turbo_vk_facts & facts);
+// Called whenever a device gets pipelines; asks for the facts the first time. device: "Vulkan0" for the first.
+void turbo_vk_note(const std::string & device, const std::function<turbo_vk_facts()> & ask);
 
 // nullptr: not a device of Vulkan, or none that was used yet.
 const turbo_vk_facts * turbo_vk_facts_of(ggml_backend_dev_t dev);

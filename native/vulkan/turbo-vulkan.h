@@ -155,11 +155,13 @@ static vk_pipeline & turbo_vk_reduce(const vk_device & device, const vk_fa_pipel
 template <typename F> static void turbo_vk_pipelines(vk_device & device, F && create) {
     const bool xe1 = device->vendor_id == VK_VENDOR_ID_INTEL &&
                      (!device->coopmat_support || device->architecture == vk_device_architecture::INTEL_XE1);
-    turbo_vk_note(device->name, { turbo_vk_decodes(device) && turbo_vk_decode_subgroups(device, 128, 128) > 0,
-                                    turbo_vk_has_matrices(device), turbo_vk_has_fragments(device), !xe1,
-                                    !xe1 && !device->coopmat2, device->properties.limits.maxStorageBufferRange,
-                                    std::string(device->properties.deviceName.data()) + " " +
-                                        std::to_string(device->properties.driverVersion) });
+    turbo_vk_note(device->name, [&]() -> turbo_vk_facts {
+        return { turbo_vk_decodes(device) && turbo_vk_decode_subgroups(device, 128, 128) > 0,
+            turbo_vk_has_matrices(device), turbo_vk_has_fragments(device), !xe1, !xe1 && !device->coopmat2,
+            device->properties.limits.maxStorageBufferRange,
+            std::string(device->properties.deviceName.data()) + " " +
+                std::to_string(device->properties.driverVersion) };
+    });
     const uint32_t pc_rows = sizeof(vk_op_binary_push_constants);
     create(device, turbo_vk_own_reduce(device), "fa_split_k_reduce_turbo", turbo_reduce.size, turbo_reduce.data, "main",
         3, sizeof(vk_op_flash_attn_split_k_reduce_push_constants), { 1, 128, 1 }, {}, 1, true);

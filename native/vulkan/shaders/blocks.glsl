@@ -45,6 +45,20 @@ float turbo3_level(uint code) {
     return (code & 4u) != 0u ? -size : size;
 }
 
+// turbo3 in units of 32 codes, which lie in three words. Word i of unit `unit`, counted from the block's first code.
+uint turbo3_word(uint group, uint unit, uint i) {
+    const uint half_plane = group/64u; // words
+    return unit%half_plane + half_plane*(i < 2u ? 2u*(unit/half_plane) + i : 4u + unit/half_plane);
+}
+
+// Where vector v (values 4*v to 4*v + 3) of a block of turbo3 lies. x: unit; y: which of its four groups of eight codes; z: the first or second
+// codes of their bytes.
+uvec3 turbo3_place(uint group, uint v) {
+    const uint n = group/16u;
+    const uint u = v/8u*16u + 4u*(v%4u);
+    return uvec3(v/4u%2u*(n/4u) + u%n/4u, u/(2u*n), u/n%2u);
+}
+
 // Three words of turbo3 hold eight codes each in the low three bits of their nibbles, and eight more in the fourth bits: these, as a word.
 uint turbo3_fourth(uvec3 words) {
     return (words.x >> 3 & 0x11111111u) | (words.y >> 3 & 0x11111111u) << 1 | (words.z >> 3 & 0x11111111u) << 2;

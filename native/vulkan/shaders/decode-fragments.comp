@@ -43,12 +43,7 @@ shared float     out_sh[SUBGROUPS*Br*O_STRIDE]; // [row][16*matrix + row of it],
 
 // Word i of those that lane `at` of `n` reads of a block at `base`, for its `codes` code words.
 uint word_at(bool four, uint group, uint base, uint at, uint n, uint codes, uint i) {
-    if (four) {
-        return base + 1u + at + n*i;
-    }
-    const uint unit = at*codes/4u; // three words
-    const uint pair_ = group/64u;  // words of a plane's half
-    return base + 1u + unit%pair_ + pair_*(i < 2u ? 2u*(unit/pair_) + i : 4u + unit/pair_);
+    return base + 1u + (four ? at + n*i : turbo3_word(group, at*codes/4u, i));
 }
 #define WORDS(four, codes) ((four) ? (codes) : 3u) // so many
 
@@ -89,21 +84,14 @@ uvec3 place_of(bool four, uint group, uint n, uint codes, uint v) {
         const uint word = v%(group/8u);
         return uvec3(word%n, word/n, v/(group/8u));
     }
-    const uint plane = group/16u;
-    const uint u = v/8u*16u + 4u*(v%4u);
-    const uint unit = v/4u%2u*(plane/4u) + u%plane/4u;
-    const uint word = 4u*unit + u/(2u*plane);
-    return uvec3(word/codes, word%codes, u/plane%2u);
+    const uvec3 at = turbo3_place(group, v);
+    const uint word = 4u*at.x + at.y;
+    return uvec3(word/codes, word%codes, at.z);
 }
 
 // The factors of two quarters without d (turbo_factor), whose scales lie in bits 3 to 6 of the halves: 1024 + 135 + 8*s is exact in fp16.
 f16vec2 factors(uint scales) {
     return unpackFloat2x16(scales + 0x64876487u)*float16_t(1.0/8192.0) - float16_t(0.125);
-}
-
-// The levels of the codes of byte i.
-f16vec2 levels(uint table, uint codes, uint i) {
-    return unpackFloat2x16(pair_sh[table + (codes >> 8u*i & 0xFFu)]);
 }
 
 void main() {

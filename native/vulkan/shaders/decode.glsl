@@ -56,6 +56,11 @@ void make_table() {
     }
 }
 
+// The levels of the two codes of byte i of a word.
+f16vec2 levels(uint table, uint codes, uint i) {
+    return unpackFloat2x16(pair_sh[table + (codes >> 8u*i & 0xFFu)]);
+}
+
 // A row of DIM values times the Walsh-Hadamard matrix: lane i of a subgroup holds its vectors i, i + LANES, ...; all lanes take part.
 #define ROTATE(row, DIM) {                                                                                \
         const float scale_ = inversesqrt(float(DIM));                                                     \

@@ -13,23 +13,19 @@ uint chunk_of(bool four, uint group, uint v) {
     if (four) {
         return v%(group/8u);
     }
-    const uint n = group/16u;
-    const uint u = v/8u*16u + 4u*(v%4u);
-    return u/(2u*n)*(group/32u) + v/4u%2u*(n/4u) + u%n/4u;
+    const uvec3 at = turbo3_place(group, v);
+    return at.y*(group/32u) + at.x;
 }
 
 uint half_of(bool four, uint group, uint v) {
-    if (four) {
-        return v/(group/8u);
-    }
-    return (v/8u*16u + 4u*(v%4u))/(group/16u)%2u;
+    return four ? v/(group/8u) : turbo3_place(group, v).z;
 }
 
 // The levels of the four bytes of a word times the steps of a pair.
 uvec4 pairs(uint codes, uint table, f16vec2 steps) {
     uvec4 res;
     [[unroll]] for (uint l = 0; l < 4; ++l) {
-        res[l] = packFloat2x16(unpackFloat2x16(pair_sh[table + (codes >> 8u*l & 0xFFu)])*steps);
+        res[l] = packFloat2x16(levels(table, codes, l)*steps);
     }
     return res;
 }
@@ -58,6 +54,6 @@ void expand(bool four, uint group, uint table, uint first, uint row, uint unit, 
 // The words of a unit of the block at word `base`.
 #define READ_UNIT(BUF, four, group, base, unit)                                                           \
     ((four) ? uvec3(BUF[(base) + 1u + (unit)], 0u, 0u)                                                    \
-            : uvec3(BUF[(base) + 1u + (unit)%((group)/64u) + (group)/64u*(2u*((unit)/((group)/64u)))],     \
-                    BUF[(base) + 1u + (unit)%((group)/64u) + (group)/64u*(2u*((unit)/((group)/64u)) + 1u)], \
-                    BUF[(base) + 1u + (unit)%((group)/64u) + (group)/64u*(4u + (unit)/((group)/64u))]))
+            : uvec3(BUF[(base) + 1u + turbo3_word(group, unit, 0u)],                                       \
+                    BUF[(base) + 1u + turbo3_word(group, unit, 1u)],                                       \
+                    BUF[(base) + 1u + turbo3_word(group, unit, 2u)]))
