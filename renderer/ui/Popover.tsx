@@ -22,11 +22,12 @@ export function Popover({
   className,
   ...state
 }: PopoverProps) {
-  /** where the focus was when it opened */
-  const before = useRef<HTMLElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
   return (
     <Radix.Root {...state}>
-      <Radix.Trigger asChild>{trigger}</Radix.Trigger>
+      <Radix.Trigger ref={button} asChild>
+        {trigger}
+      </Radix.Trigger>
       <Radix.Portal>
         <Radix.Content
           aria-label={label}
@@ -34,12 +35,11 @@ export function Popover({
           align={align}
           sideOffset={8}
           collisionPadding={10}
-          onOpenAutoFocus={() => {
-            before.current = document.activeElement instanceof HTMLElement ? document.activeElement : null;
-          }}
-          // Tab leads from its last stop to the end of the page, which closes it: nothing has the focus then
-          onCloseAutoFocus={() => {
-            if (document.activeElement === document.body) before.current?.focus();
+          // Its button gets the focus back unless something else has it by then: Tab leads from the last stop to the end of
+          // the page, where nothing has. The library would also scroll to the button, away from what was chosen here.
+          onCloseAutoFocus={(event) => {
+            event.preventDefault();
+            if (document.activeElement === document.body) button.current?.focus({ preventScroll: true });
           }}
           className={cx(
             'pop z-40 max-h-[var(--radix-popover-content-available-height)] overflow-y-auto rounded-xl border border-line bg-raised text-sm text-ink shadow-pop',

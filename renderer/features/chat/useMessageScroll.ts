@@ -49,8 +49,8 @@ export function useMessageScroll(
       seen.current = now;
       // A view of another height, a row that grew, or one that shrank and let the browser move the view with the end is not a
       // person who scrolls: the observer below brings the end back.
-      if (instance.isAtEnd(endThreshold) || standsAtEnd(scrollRef.current)) keeps.current = true;
-      else if (now.height === height && now.offset < offset) keeps.current = false;
+      if (standsAtEnd(scrollRef.current)) keeps.current = true;
+      else if (!instance.isAtEnd(endThreshold) && now.height === height && now.offset < offset) keeps.current = false;
       setAtEnd(instance.isAtEnd(farFromEnd));
     },
   });
@@ -77,7 +77,10 @@ export function useMessageScroll(
   messagesRef.current = messages;
   useEffect(() => {
     const index = messagesRef.current.findIndex((message) => message.id === target?.messageId);
-    if (index !== -1) list.scrollToIndex(index, { align: 'center' });
+    if (index === -1) return;
+    // rows that grow on the way there do not lead back to the end
+    keeps.current = false;
+    list.scrollToIndex(index, { align: 'center' });
   }, [target, list]);
 
   return { list, atEnd };
