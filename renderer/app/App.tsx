@@ -63,7 +63,8 @@ export function App({ app }: { app: AppParts }) {
   const settingsFloat = useMediaQuery('(max-width: 1119px)');
   const documentFloats = useMediaQuery('(max-width: 1139px)');
 
-  useEffect(() => listenForKeys(app), [app]);
+  // Who sees the window can use its keys.
+  useLayoutEffect(() => listenForKeys(app), [app]);
   useEffect(keepFocus, []);
   // Before the paint, so that a small window never shows the list over the chat for a moment.
   useLayoutEffect(() => ui.setSidebar(!sidebarFloats), [sidebarFloats, ui]);

@@ -87,8 +87,9 @@ interface WindowWithApi {
 
 export const status = (page: Page): Promise<EngineStatus> => call(page, 'engine.status', undefined);
 
-/** The engine has a model and waits for a question. */
+/** The engine has a model and waits for a question, and the window hears keys: a busy machine draws it later than the model loads. */
 export async function ready(page: Page, timeout = 60_000): Promise<EngineStatus> {
+  await page.locator('#root:not(:empty)').waitFor({ timeout });
   let now = await status(page);
   await expect
     .poll(
