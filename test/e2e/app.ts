@@ -166,6 +166,9 @@ export async function writeSettings(dataDir: string, settings: SettingsPatch): P
   await writeFile(path.join(dataDir, 'settings.json'), JSON.stringify(settings));
 }
 
+/** For what a click waits for: the work of a model, too. */
+const actionMs = 120_000;
+
 async function start(appDir: string, dataDir: string, env: Record<string, string> = {}): Promise<AppWindow> {
   const runtime = process.platform === 'linux' ? await testRuntime() : {};
   const appArgs = [appDir, `--user-data-dir=${dataDir}`];
@@ -178,7 +181,9 @@ async function start(appDir: string, dataDir: string, env: Record<string, string
   for (const stream of [app.process().stdout, app.process().stderr]) {
     stream?.on('data', (chunk) => output.push(String(chunk)));
   }
-  const page = await app.firstWindow();
+  const page = await app.firstWindow({ timeout: actionMs });
+  // those of Playwright's own settings do not reach Electron
+  page.setDefaultTimeout(actionMs);
   return { app, page, output };
 }
 

@@ -52,7 +52,7 @@ export async function addOtherApps(page: Page): Promise<void> {
   await expect(page.getByTestId('models-offer')).toHaveText(['Add those of Ollama']);
   await page.getByTestId('models-offer').click();
   await expect(page.getByTestId('models-folder')).toHaveCount(2);
-  await expect(row(page)).toContainText('and in 1 more', { timeout: 30_000 });
+  await expect(row(page)).toContainText('and in 1 more');
   await expect(page.getByTestId('models-here')).toContainText('its download is not complete');
 }
 

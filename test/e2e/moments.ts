@@ -54,9 +54,9 @@ export interface AxeResult {
  * @param rule alone; left out: all
  */
 export async function axe(page: Page, rule?: string): Promise<AxeResult> {
-  await atRest(page);
   // takes longer than to run it: once is enough
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeCore.source);
+  await atRest(page);
   const found = await page.evaluate(
     ([only]) =>
       (window as unknown as { axe: { run(options: object): Promise<AxeResult> } }).axe.run({

@@ -1,13 +1,14 @@
 /** A brief in place of the oldest messages: offered, canceled, made, read, edited, its messages shown, and undone. */
 import { expect } from '@playwright/test';
-import { test } from '../app';
+import { test, tinyModel } from '../app';
 import { ask, call, endless, newestChat, questions, ready } from '../chat';
 import { axe } from '../moments';
 
 test('the oldest messages become a brief that a person sees, changes and undoes', async ({ launch, gates }) => {
-  test.setTimeout(180_000);
+  test.setTimeout(300_000);
   const sampling = { ...endless, maxTokens: 60 };
   const { page } = await launch({
+    model: tinyModel,
     settings: { sampling, context: { nCtx: 1024 }, documents: { reserve: 256 } },
     held: { gates, endless: true },
   });

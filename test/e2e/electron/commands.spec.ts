@@ -67,6 +67,8 @@ test('commands and chats by the keyboard alone', async ({ launch, dataDir }) => 
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
     await page.keyboard.press('Escape');
     await expect(sheet).toBeHidden();
+    // which gets the focus back a moment later
+    await expect(page.getByTestId('composer')).toBeFocused();
     await page.getByTestId('settings-open').focus();
     await page.keyboard.press('Shift+?');
     await expect(sheet).toBeVisible();

@@ -65,6 +65,8 @@ test('menus of the text field, of what is selected, of a link and of a chat', as
   const words = answers(page).last().locator('.prose-c p');
 
   await test.step('what is selected goes into the question', async () => {
+    // a chat has a draft of its own, and comes from the disk
+    await expect(words).toBeVisible();
     await field.fill('Before.');
     await words.click({ clickCount: 3 });
     await words.click({ button: 'right', position: { x: 20, y: 8 } });

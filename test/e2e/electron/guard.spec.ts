@@ -47,7 +47,7 @@ test('a check says before how long it takes, can be canceled, and says when a mo
   await expect(column).toHaveAttribute('data-step', 'needles');
   await expect(page.getByTestId('compare-progress')).toContainText('f16: Looking for hidden facts');
   await page.getByTestId('compare-cancel').click();
-  await expect(page.getByTestId('compare-run')).toHaveAttribute('data-state', 'cancelled', { timeout: 30_000 });
+  await expect(page.getByTestId('compare-run')).toHaveAttribute('data-state', 'cancelled');
   await expect(page.getByTestId('check-verdict')).toHaveCount(0);
   await expect(page.getByTestId('compare-edit')).toHaveCount(0);
   gates.answers.open();

@@ -186,6 +186,8 @@ test('search, grades, a download that is cut and goes on after a restart, chat; 
   expect(here.equals(await readFile(tinyModel))).toBe(true);
 
   await page.getByTestId('download-chat').click();
+  // the model before it is ready, too
+  await expect(page.getByTestId('model-picker')).toContainText('concertina-tiny');
   const { modelId } = await ready(page);
   const models = await call(page, 'models.list', undefined);
   expect(models.find(({ id }) => id === modelId)).toMatchObject({ source: 'downloaded', fileName: tinyFile });

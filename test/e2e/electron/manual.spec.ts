@@ -112,6 +112,7 @@ test('ten questions about a manual in an 8K context', async ({ launch, dataDir }
   const { attachments = [] } = (await newestChat(page)).messages[0] ?? {};
   await call(page, 'chats.import', { chat: longChat(attachments) });
   await page.getByTestId('chat-item').filter({ hasText: 'A long story' }).getByRole('button').first().click();
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('A long story');
   await expect(page.getByTestId('document-card')).toHaveAttribute('data-part', 'passages');
   await counted(page, manualFacts[0]?.question ?? '?');
   const noFit = page.getByTestId('no-fit');

@@ -169,7 +169,7 @@ test.describe('a model that sees', () => {
     const card = page.getByTestId('document-card');
     await expect(card).toHaveAttribute('data-state', 'ready', { timeout: 60_000 });
     const choice = card.getByTestId('scan-choice');
-    await expect(choice).toContainText(/Images of 2 pages would take about \d+ tokens\./, { timeout: 30_000 });
+    await expect(choice).toContainText(/Images of 2 pages would take about \d+ tokens\./);
     await choice.getByText('Images', { exact: true }).click();
     await expect(card).toHaveAttribute('data-part', 'image');
     await expect.poll(async () => Number(await card.getAttribute('data-tokens'))).toBeGreaterThan(2 * imageTokens);

@@ -5,7 +5,7 @@ import { expect, type Page } from '@playwright/test';
 import { makePdf } from '@/test/fixtures/documents/pdf';
 import { type AppWindow, attachFile, chooseFiles, test, tinyModel } from '../app';
 import { ask, call, greedy, newestChat, questions, ready } from '../chat';
-import { axe } from '../moments';
+import { axe, keepToasts } from '../moments';
 
 const item = (page: Page, name: string) => page.getByTestId('shelf-item').filter({ hasText: name });
 const cards = (page: Page) => page.getByTestId('document-card');
@@ -65,6 +65,9 @@ test('a document is added once, two chats begin with it, and the second does not
   await page.getByTestId('shelf-open').click();
   await expect(row.getByTestId('shelf-facts')).toContainText('in 1 chat');
   await row.getByTestId('shelf-new-chat').click();
+  // it begins when the shelf is gone
+  await expect(page.getByTestId('composer')).toBeFocused();
+  await expect(questions(page)).toHaveCount(0);
   await ask(page, 'Who sleeps at noon?');
   const second = await stats(page);
   expect(second.promptTokens).toBeGreaterThan(tokens);
@@ -91,6 +94,7 @@ test('a document is added once, two chats begin with it, and the second does not
 test('kept from a question, named, found, chosen with others and attached again', async ({ launch, dataDir }) => {
   const window = await launch();
   const { page, app } = window;
+  await keepToasts(page);
   const pdf = path.join(dataDir, 'a.pdf');
   await writeFile(pdf, makePdf([{ lines: ['First page.'] }, { lines: ['Second page.'] }]));
   await attachFile(window, pdf);
@@ -196,7 +200,9 @@ test('a document is read before anybody asks about it, and need not be read afte
   const row = (of: Page) => item(of, 'manual.txt');
   await row(page).getByTestId('shelf-menu').click();
   await page.getByRole('menuitem', { name: 'Read now, before a question' }).click();
-  await expect(row(page).getByTestId('shelf-kept')).toHaveText('Read: answers about it begin at once');
+  await expect(row(page).getByTestId('shelf-kept')).toHaveText('Read: answers about it begin at once', {
+    timeout: 120_000,
+  });
   expect(await violations(page)).toEqual([]);
   const { documents } = await call(page, 'shelf.get', undefined);
   const { documentId = '' } = documents[0] ?? {};
@@ -208,6 +214,7 @@ test('a document is read before anybody asks about it, and need not be read afte
   await second.page.getByTestId('shelf-open').click();
   await expect(row(second.page).getByTestId('shelf-kept')).toBeVisible();
   await row(second.page).getByTestId('shelf-new-chat').click();
+  await expect(second.page.getByTestId('composer')).toBeFocused();
   await ask(second.page, 'Who sleeps at noon?');
   expect((await stats(second.page)).restoredTokens).toBeGreaterThanOrEqual(tokens - 8);
   expect(await call(second.page, 'chats.list', undefined)).toHaveLength(1);
