@@ -1,7 +1,9 @@
 // Opens the Vulkan loader when it is asked for, so that the addon starts on machines that have none. ggml-vulkan calls these four by
-// name; all others it gets through them. Without a loader an instance of version 1.0 is reported, which upstream refuses
-// ("1.2 required") by leaving its backend out.
+// name; all others it gets through them. Without a loader the version of an instance cannot be told, and upstream leaves its backend
+// out, as it does where the version is too low; but of that it says "Error: Vulkan 1.2 required".
 #include <vulkan/vulkan.h>
+
+#include <cstdio>
 #ifdef _WIN32
 #include <windows.h>
 #else
@@ -10,27 +12,34 @@
 
 namespace {
 
+#ifdef _WIN32
+#define LIBRARY "vulkan-1.dll"
+#else
+#define LIBRARY "libvulkan.so.1"
+#endif
+
 PFN_vkGetInstanceProcAddr open_loader() {
 #ifdef _WIN32
-    HMODULE lib = LoadLibraryExA("vulkan-1.dll", nullptr, LOAD_LIBRARY_SEARCH_SYSTEM32);
+    HMODULE lib = LoadLibraryExA(LIBRARY, nullptr, LOAD_LIBRARY_SEARCH_SYSTEM32);
     return lib ? (PFN_vkGetInstanceProcAddr) (void *) GetProcAddress(lib, "vkGetInstanceProcAddr") : nullptr;
 #else
-    void * lib = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
+    void * lib = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
     return lib ? (PFN_vkGetInstanceProcAddr) dlsym(lib, "vkGetInstanceProcAddr") : nullptr;
 #endif
 }
 
 PFN_vkGetInstanceProcAddr loader() {
-    static const PFN_vkGetInstanceProcAddr opened = open_loader();
+    static const PFN_vkGetInstanceProcAddr opened = [] {
+        const PFN_vkGetInstanceProcAddr found = open_loader();
+        if (!found) fputs("There is no Vulkan library (" LIBRARY ") here: no GPU is used through Vulkan.\n", stderr);
+        return found;
+    }();
     return opened;
 }
 
 VkInstance last_instance = VK_NULL_HANDLE;
 
-VKAPI_ATTR VkResult VKAPI_CALL no_version(uint32_t * version) {
-    *version = VK_API_VERSION_1_0;
-    return VK_SUCCESS;
-}
+VKAPI_ATTR VkResult VKAPI_CALL no_version(uint32_t *) { return VK_ERROR_INCOMPATIBLE_DRIVER; }
 
 } // namespace
 
