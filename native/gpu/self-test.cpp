@@ -13,6 +13,8 @@ namespace {
 const double BOUND = 5e-6;
 const double BOUND_OF_MANY = 1e-4;
 const int TRIAL_KV = 421;
+// more ranges of positions than the kernel that joins them reads at once, on a GPU of any size
+const int TRIAL_KV_LONG = 8192;
 // A rotation too much or too little is about 1.
 const double BOUND_OF_LAYER = 1e-3;
 
@@ -29,7 +31,10 @@ std::string problem_of(ggml_backend_t backend, ggml_backend_t cpu, ggml_type typ
             turbo_gpu_attention_problem(backend, cpu, { type, type, 8, 2, n_tokens, TRIAL_KV, 1.0f });
         if (!problem.empty()) return problem;
     }
-    if (type == GGML_TYPE_TURBO4) { // the rotations are the same code for all
+    if (type == GGML_TYPE_TURBO4) { // what joins ranges, and the rotations, are the same code for all
+        const std::string problem =
+            turbo_gpu_attention_problem(backend, cpu, { type, type, 8, 2, 1, TRIAL_KV_LONG, 1.0f });
+        if (!problem.empty()) return problem;
         const turbo_fold_trial layer = turbo_trial_folds(backend, cpu, type, 1);
         if (layer.n_folded >= 0 && !(layer.cache_error < BOUND_OF_LAYER && layer.error < BOUND_OF_LAYER)) {
             return "squared errors " + std::to_string(layer.cache_error) + " and " + std::to_string(layer.error) +

@@ -64,7 +64,8 @@ static bool turbo_vk_has_fragments(const vk_device & device) {
     });
 }
 
-// Subgroups of a workgroup of shaders/decode.comp, up to 128 threads: as many as its shared memory has room for; 0: not one.
+// Subgroups of a workgroup of shaders/decode.comp, up to 128 threads: as many as its shared memory has room for; 0: too few for a thread
+// for each row, which its join_states needs.
 static uint32_t turbo_vk_decode_subgroups(const vk_device & device, uint32_t head_k, uint32_t head_v) {
     const uint32_t tile = 16;
     const uint32_t half = 2;
@@ -76,7 +77,8 @@ static uint32_t turbo_vk_decode_subgroups(const vk_device & device, uint32_t hea
     const uint32_t own = tile * row * half + tile * (tile + 4) * sizeof(float) + tile * (tile + 8) * half +
                          tile * sizeof(float) + 2 * tile * 4 * half + tile * 3 * sizeof(float);
     const uint32_t limit = device->properties.limits.maxComputeSharedMemorySize;
-    return limit < shared ? 0 : std::min(128 / device->subgroup_size, (limit - shared) / own);
+    const uint32_t subgroups = limit < shared ? 0 : std::min(128 / device->subgroup_size, (limit - shared) / own);
+    return subgroups * device->subgroup_size < tile ? 0 : subgroups;
 }
 
 // Parameters of the decode kernel for up to 16 rows (heads of a group, or tokens) over a cache of one turbo type for each of K and V;
