@@ -119,7 +119,7 @@ void main() {
         }
     }
 
-    // what the next tile needs is on its way while this one is computed
+    // what the next tile needs is on its way while this one is computed; behind the last one nothing that is not read anyway
     const uint last = min(end_j*Bc, KV);
     uint first = start_j*Bc + sub*TILE;
     uint k_words[2][4], k_head[2];  // of positions g and g + 8
@@ -127,7 +127,7 @@ void main() {
     float16_t bias[2];              // of positions g and g + 8, the same for all heads of a token
 #define READ_K(first)                                                                                     \
     [[unroll]] for (uint i = 0; i < 2; ++i) {                                                             \
-        const uint base = (k_offset + min((first) + g + 8*i, KV - 1u)*k_stride)*K_WORDS;                  \
+        const uint base = (k_offset + min((first) + g + 8*i, last - 1u)*k_stride)*K_WORDS;                \
         k_head[i] = data_k[base];                                                                         \
         [[unroll]] for (uint j = 0; j < WORDS(K_FOUR, K_CODES); ++j) {                                    \
             k_words[i][j] = data_k[word_at(K_FOUR, HSK, base, t, 4u, K_CODES, j)];                        \
@@ -135,7 +135,7 @@ void main() {
     }
 #define READ_V(first)                                                                                     \
     [[unroll]] for (uint i = 0; i < 4; ++i) {                                                             \
-        const uint base = (v_offset + min((first) + 2*t + i%2 + 8*(i/2), KV - 1u)*v_stride)*V_WORDS;      \
+        const uint base = (v_offset + min((first) + 2*t + i%2 + 8*(i/2), last - 1u)*v_stride)*V_WORDS;    \
         v_head[i] = data_v[base];                                                                         \
         [[unroll]] for (uint j = 0; j < WORDS(V_FOUR, V_CODES); ++j) {                                    \
             v_words[i][j] = data_v[word_at(V_FOUR, HSV, base, g, 8u, V_CODES, j)];                        \
@@ -144,7 +144,7 @@ void main() {
 #define READ_BIAS(first)                                                                                  \
     if (MASK_ENABLE) {                                                                                    \
         [[unroll]] for (uint i = 0; i < 2; ++i) {                                                         \
-            bias[i] = data_m[m_offset + min((first) + g + 8*i, KV - 1u)];                                 \
+            bias[i] = data_m[m_offset + min((first) + g + 8*i, last - 1u)];                               \
         }                                                                                                 \
     }
     READ_K(first)

@@ -94,30 +94,31 @@ void main() {
     const uint last = min(end_j*Bc, KV);
     uint first = start_j*Bc + sub*TILE;
 #ifdef COOPMAT
-    // what the next tile needs is on its way while this one is computed, and what the first needs while tables are made
+    // what the next tile needs is on its way while this one is computed, and what the first needs while tables are made; behind the last
+    // one nothing that is not read anyway
     uvec3 k_next[K_TURNS], v_next[V_TURNS];
     uint head_next;
     float16_t bias_next[POSITIONS];
 #define READ_HEAD(first) {                                                                                \
-        const uint pos = min((first) + lane%TILE, KV - 1u);                                               \
+        const uint pos = min((first) + lane%TILE, last - 1u);                                             \
         head_next = lane < TILE ? data_k[(k_offset + pos*k_stride)*K_WORDS] : data_v[(v_offset + pos*v_stride)*V_WORDS]; \
     }
 #define READ_K(first)                                                                                     \
         [[unroll]] for (uint t = 0; t < K_TURNS; ++t) {                                                   \
             const uint i   = t*LANES + lane;                                                              \
-            const uint pos = min((first) + i/K_UNITS, KV - 1u);                                           \
+            const uint pos = min((first) + i/K_UNITS, last - 1u);                                         \
             k_next[t] = READ_UNIT(data_k, K_FOUR, HSK, (k_offset + pos*k_stride)*K_WORDS, i%K_UNITS);     \
         }
 #define READ_V(first)                                                                                     \
         [[unroll]] for (uint t = 0; t < V_TURNS; ++t) {                                                   \
             const uint i   = t*LANES + lane;                                                              \
-            const uint pos = min((first) + i/V_UNITS, KV - 1u);                                           \
+            const uint pos = min((first) + i/V_UNITS, last - 1u);                                         \
             v_next[t] = READ_UNIT(data_v, V_FOUR, HSV, (v_offset + pos*v_stride)*V_WORDS, i%V_UNITS);     \
         }
 #define READ_BIAS(first)                                                                                  \
         [[unroll]] for (uint c = 0; c < POSITIONS; ++c) {                                                 \
             const uint row = lane%TILE < N ? lane%TILE : 0u;                                              \
-            const uint pos = min((first) + lane/TILE*POSITIONS + c, KV - 1u);                             \
+            const uint pos = min((first) + lane/TILE*POSITIONS + c, last - 1u);                           \
             bias_next[c] = MASK_ENABLE ? data_m[m_offset + row*m_stride + pos] : float16_t(0.0);          \
         }
     READ_HEAD(first)

@@ -1,7 +1,7 @@
 #version 450
 // Joins the ranges of positions that decode.comp and decode-fragments.comp split a row into: upstream's flash_attn_split_k_reduce, whose
 // lanes read one range after the other, each when the one before has come. With 65 ranges that is a wait of 65 reads, so here eight parts
-// of a workgroup take every eighth range, eight of them at once, each with a maximum of its own, and meet at one barrier.
+// of a workgroup take every eighth range, nine of them at once, each with a maximum of its own, and meet at one barrier.
 
 #extension GL_EXT_control_flow_attributes : enable
 
@@ -25,7 +25,7 @@ layout (push_constant) uniform parameter {
 
 const uint VECTORS = 32; // of a row of up to 128 values
 const uint PARTS   = 8;
-const uint AHEAD   = 8;  // ranges that are read at once
+const uint AHEAD   = 9;  // ranges that are read at once: with 132 multiprocessors and 4 KV heads there are up to 66
 #define LOWEST (-1.7e38) // as decode.glsl
 
 shared vec4 sum_sh[PARTS*VECTORS];
@@ -49,7 +49,8 @@ void main() {
         [[unroll]] for (uint i = 0; i < AHEAD; ++i) {
             const uint range = min(first + i*PARTS, p.k_num - 1) + p.k_num*token;
             state[i] = vec2(data_a[states + p.ne1*(2*range + 1) + row], data_a[states + p.ne1*2*range + row]);
-            value[i] = here ? data_a4[(p.ne1*range + row)*(p.D/4) + vector] : vec4(0.0);
+            // by all lanes: a read behind a condition may be waited for before the next one leaves
+            value[i] = data_a4[(p.ne1*range + row)*(p.D/4) + min(vector, p.D/4 - 1u)];
         }
         [[unroll]] for (uint i = 0; i < AHEAD; ++i) {
             if (first + i*PARTS < p.k_num) {
