@@ -78,10 +78,10 @@ export function useMessageScroll(
   useEffect(() => {
     const index = messagesRef.current.findIndex((message) => message.id === target?.messageId);
     if (index === -1) return;
-    // rows that grow on the way there do not lead back to the end
-    keeps.current = false;
     list.scrollToIndex(index, { align: 'center' });
-  }, [target, list]);
+    // rows that grow on the way there do not lead back to the end
+    keeps.current = standsAtEnd(scrollRef.current);
+  }, [target, list, scrollRef]);
 
   return { list, atEnd };
 }
