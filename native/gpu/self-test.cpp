@@ -13,7 +13,7 @@ namespace {
 const double BOUND = 5e-6;
 const double BOUND_OF_MANY = 1e-4;
 const int TRIAL_KV = 421;
-// more ranges of positions than the kernel that joins them reads at once, on a GPU of any size
+// as many ranges of positions as the GPU makes of a long context: on a large one more than the kernel that joins them reads at once
 const int TRIAL_KV_LONG = 8192;
 // A rotation too much or too little is about 1.
 const double BOUND_OF_LAYER = 1e-3;

@@ -6,17 +6,13 @@
 #include <cstdio>
 #ifdef _WIN32
 #include <windows.h>
+#define LIBRARY "vulkan-1.dll"
 #else
 #include <dlfcn.h>
+#define LIBRARY "libvulkan.so.1"
 #endif
 
 namespace {
-
-#ifdef _WIN32
-#define LIBRARY "vulkan-1.dll"
-#else
-#define LIBRARY "libvulkan.so.1"
-#endif
 
 PFN_vkGetInstanceProcAddr open_loader() {
 #ifdef _WIN32
